@@ -1,0 +1,113 @@
+#include "attend/base/files.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+// Closes a descriptor at the end of a scope.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.number < 0) throw IoError("cannot open {}: {}", path.string(), std::strerror(errno));
+  struct stat status {};
+  if (::fstat(file.number, &status) != 0) {
+    throw IoError("cannot read the size of {}: {}", path.string(), std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw IoError("cannot map {}: it is not a regular file", path.string());
+  }
+  size_ = static_cast<size_t>(status.st_size);
+  if (size_ == 0) return;
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
+  if (mapped == MAP_FAILED) {
+    throw IoError("cannot map {} ({} bytes): {}", path.string(), size_, std::strerror(errno));
+  }
+  data_ = static_cast<const std::byte*>(mapped);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  std::string name = (directory_of(path_) / ("." + path_.filename().string() + ".XXXXXX")).string();
+  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor_ < 0) {
+    throw IoError("cannot write beside {}: {}", path_.string(), std::strerror(errno));
+  }
+  temporary_ = name;
+  // mkstemp gives 0600; a file should get what the user's umask allows.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor_, 0666 & ~mask);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("cannot write", errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) fail("cannot flush", errno);
+  const int closed = ::close(std::exchange(descriptor_, -1));
+  if (closed != 0) fail("cannot close", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", errno);
+  temporary_.clear();
+  const Descriptor directory{::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (directory.number < 0 || ::fsync(directory.number) != 0) {
+    fail("cannot sync the directory of", errno);
+  }
+}
+
+void AtomicFile::fail(const char* what, int error_number) {
+  throw IoError("{} {}: {}", what, path_.string(), std::strerror(error_number));
+}
+
+void replace_file(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace attend

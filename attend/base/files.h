@@ -1,0 +1,50 @@
+// Files that are read without copying and replaced without ever being half-written.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace attend {
+
+// A whole file mapped read-only. Moves, does not copy; the span lives as long as the object.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);  // throws IoError
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then syncs
+// the directory. Whoever reads `path` sees the old file or the new one, whole, even after a power cut.
+// Without commit() the destructor removes the temporary and `path` stays as it was.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);  // throws IoError
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);  // throws IoError, naming the path
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* what, int error_number);
+
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+};
+
+void replace_file(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace attend

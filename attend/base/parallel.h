@@ -1,0 +1,62 @@
+// The one pool of threads. Work is cut into chunks whose borders depend on the size of the work alone,
+// never on the number of threads, so that a result has the same bits on any machine.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace attend {
+
+// Threads that parallel_for may use; at first what OpenMP allows (OMP_NUM_THREADS, or all cores).
+int thread_count();
+void set_thread_count(int count);
+
+// Sets the thread count for a scope.
+class ThreadCountScope {
+ public:
+  explicit ThreadCountScope(int count) : before_(thread_count()) { set_thread_count(count); }
+  ~ThreadCountScope() { set_thread_count(before_); }
+  ThreadCountScope(const ThreadCountScope&) = delete;
+  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
+
+ private:
+  int before_;
+};
+
+inline constexpr size_t chunk_count(size_t size, size_t grain) {
+  return grain == 0 ? 0 : (size + grain - 1) / grain;
+}
+
+namespace detail {
+// A call without ownership or allocation: the callable outlives the parallel region.
+struct ChunkCall {
+  void* callable;
+  void (*invoke)(void* callable, size_t chunk);
+};
+void run_chunks(size_t chunks, ChunkCall call);
+}  // namespace detail
+
+// Calls body(chunk) for each chunk in [0, chunks), in any order, on any thread. An exception thrown by
+// the body reaches the caller after all chunks have ended. Inside another parallel region it runs in
+// the calling thread.
+template <typename Body>
+void parallel_chunks(size_t chunks, Body&& body) {
+  using Callable = std::remove_reference_t<Body>;
+  detail::run_chunks(chunks, {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
+                              [](void* callable, size_t chunk) {
+                                (*static_cast<Callable*>(callable))(chunk);
+                              }});
+}
+
+// Calls body(begin, end) for [0, size) cut into chunks of `grain`, the last one shorter.
+template <typename Body>
+void parallel_for(size_t size, size_t grain, Body&& body) {
+  parallel_chunks(chunk_count(size, grain), [&](size_t chunk) {
+    const size_t begin = chunk * grain;
+    body(begin, begin + grain < size ? begin + grain : size);
+  });
+}
+
+}  // namespace attend

@@ -1,0 +1,25 @@
+# Settings that every target of the project shares: language, warnings, sanitizers, ccache.
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+# Kernels lose about 5 % at -O3 (docs/performance.md), so a release is -O2.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(ATTEND_CCACHE ccache)
+if(ATTEND_CCACHE AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTEND_CCACHE})
+endif()
+
+add_library(attend_settings INTERFACE)
+target_compile_features(attend_settings INTERFACE cxx_std_20)
+target_compile_options(attend_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor
+  -Wno-missing-field-initializers)
+if(ATTEND_WERROR)
+  target_compile_options(attend_settings INTERFACE -Werror)
+endif()
+if(ATTEND_SANITIZE)
+  target_compile_options(attend_settings INTERFACE
+    -fsanitize=${ATTEND_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(attend_settings INTERFACE -fsanitize=${ATTEND_SANITIZE})
+endif()

@@ -1,0 +1,19 @@
+# cmake --install, and find_package(attend) for those who use the library.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(ATTEND_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
+install(TARGETS attend EXPORT attend-targets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/attend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
+install(EXPORT attend-targets NAMESPACE attend:: DESTINATION ${ATTEND_CMAKE_DIR})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attend-config.cmake.in
+  ${PROJECT_BINARY_DIR}/attend-config.cmake INSTALL_DESTINATION ${ATTEND_CMAKE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/attend-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/attend-config.cmake
+  ${PROJECT_BINARY_DIR}/attend-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake DESTINATION ${ATTEND_CMAKE_DIR})
+if(TARGET attend_cli)
+  install(TARGETS attend_cli)
+endif()

@@ -1,0 +1,69 @@
+#include "attend/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace attend {
+namespace {
+
+TEST(ParallelFor, VisitsEachIndexOnce) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{7}, size_t{64}, size_t{1000}}) {
+    std::vector<std::atomic<int>> visits(size);
+    parallel_for(size, 7, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) ++visits[i];
+    });
+    for (const auto& count : visits) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(ParallelFor, ChunkBordersDoNotDependOnThreads) {
+  const auto borders = [](int threads) {
+    const ThreadCountScope scope(threads);
+    std::mutex mutex;
+    std::set<std::pair<size_t, size_t>> seen;
+    parallel_for(101, 10, [&](size_t begin, size_t end) {
+      std::lock_guard lock(mutex);
+      seen.emplace(begin, end);
+    });
+    return seen;
+  };
+  EXPECT_EQ(borders(1), borders(2));
+  EXPECT_EQ(borders(1), borders(4));
+  EXPECT_EQ(borders(1).size(), 11u);
+}
+
+TEST(ParallelFor, ExceptionReachesTheCaller) {
+  const ThreadCountScope scope(2);
+  EXPECT_THROW(parallel_for(100, 1,
+                            [](size_t begin, size_t) {
+                              if (begin == 42) throw std::runtime_error("from a chunk");
+                            }),
+               std::runtime_error);
+}
+
+TEST(ParallelFor, NestedCallRunsInItsThread) {
+  const ThreadCountScope scope(2);
+  std::atomic<int> sum{0};
+  parallel_for(8, 1, [&](size_t, size_t) {
+    parallel_for(8, 1, [&](size_t, size_t) { ++sum; });
+  });
+  EXPECT_EQ(sum, 64);
+}
+
+TEST(ThreadCount, ScopeRestores) {
+  const int before = thread_count();
+  {
+    const ThreadCountScope scope(before + 3);
+    EXPECT_EQ(thread_count(), before + 3);
+  }
+  EXPECT_EQ(thread_count(), before);
+}
+
+}  // namespace
+}  // namespace attend
