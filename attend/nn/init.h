@@ -1,0 +1,34 @@
+// First values of parameters, by name.
+#pragma once
+
+#include <string_view>
+
+#include "attend/base/rng.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// For a weight [out, in, ...]: fan_out = out x the rest, fan_in = in x the rest.
+enum class Init {
+  kZeros,
+  kOnes,
+  kUniform,        // U(-scale, scale)
+  kNormal,         // N(0, scale^2)
+  kXavierUniform,  // Glorot and Bengio, 2010
+  kXavierNormal,
+  kKaimingUniform,  // He et al., 2015, for ReLU
+  kKaimingNormal,
+  kFanIn,       // U(-1, 1) / sqrt(fan_in), usual for recurrent and linear layers
+  kOrthogonal,  // Saxe et al., 2014
+};
+
+Init init_from_name(std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
+std::string_view name_of(Init init);
+
+// Fills x. `scale` multiplies the range or deviation (kUniform and kNormal: is it).
+void initialize(const Tensor& x, Init init, RandomStream random, float scale = 1.0f);
+
+// A fresh leaf.
+Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale = 1.0f);
+
+}  // namespace attend

@@ -1,0 +1,127 @@
+// A pool of blocks in size classes, eight to each doubling. A request takes a free block of its class or
+// of one of the next classes up to twice its size, and asks the system only when there is none.
+#include "attend/tensor/storage.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
+namespace attend {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// The size of the class that `bytes` falls into; at most an eighth larger.
+size_t class_size(size_t bytes) {
+  bytes = std::max(bytes, kAlignment);
+  const size_t step = std::max(std::bit_floor(bytes) / 8, kAlignment);
+  return (bytes + step - 1) / step * step;
+}
+
+void* system_allocate(size_t capacity) {
+  const bool huge = capacity >= 2 * kHugePage;
+  const size_t alignment = huge ? kHugePage : kAlignment;
+  void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
+  if (data == nullptr) throw std::bad_alloc();
+  // First touch of a fresh block costs a third with huge pages; a refusal costs nothing.
+  if (huge) ::madvise(data, capacity, MADV_HUGEPAGE);
+  return data;
+}
+
+class Pool {
+ public:
+  // Never destroyed: tensors with static lifetime may outlive any order of destruction.
+  static Pool& instance() {
+    static Pool* pool = new Pool;
+    return *pool;
+  }
+
+  void* take(size_t* capacity) {
+    *capacity = class_size(*capacity);
+    void* data = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      auto found = free_.lower_bound(*capacity);
+      while (found != free_.end() && found->first <= 2 * *capacity && found->second.empty()) ++found;
+      if (found != free_.end() && found->first <= 2 * *capacity) {
+        *capacity = found->first;
+        data = found->second.back();
+        found->second.pop_back();
+      }
+      if (data == nullptr) {
+        ++statistics_.system_allocations;
+        statistics_.bytes_from_system += *capacity;
+      }
+      statistics_.bytes_in_use += *capacity;
+      statistics_.peak_bytes_in_use =
+          std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
+    }
+    if (data == nullptr) return system_allocate(*capacity);
+    ASAN_UNPOISON_MEMORY_REGION(data, *capacity);
+    return data;
+  }
+
+  void give_back(void* data, size_t capacity) {
+    ASAN_POISON_MEMORY_REGION(data, capacity);
+    std::lock_guard lock(mutex_);
+    free_[capacity].push_back(data);
+    statistics_.bytes_in_use -= capacity;
+  }
+
+  void release_unused() {
+    std::lock_guard lock(mutex_);
+    for (auto& [capacity, blocks] : free_) {
+      for (void* block : blocks) {
+        ASAN_UNPOISON_MEMORY_REGION(block, capacity);
+        std::free(block);
+        statistics_.bytes_from_system -= capacity;
+      }
+    }
+    free_.clear();
+  }
+
+  PoolStatistics statistics() {
+    std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+  void reset_peak() {
+    std::lock_guard lock(mutex_);
+    statistics_.peak_bytes_in_use = statistics_.bytes_in_use;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<size_t, std::vector<void*>> free_;  // by capacity
+  PoolStatistics statistics_;
+};
+
+}  // namespace
+
+Storage::Storage(size_t bytes) : bytes_(bytes), capacity_(bytes) {
+  data_ = Pool::instance().take(&capacity_);
+}
+
+Storage::~Storage() { Pool::instance().give_back(data_, capacity_); }
+
+PoolStatistics pool_statistics() { return Pool::instance().statistics(); }
+
+void reset_peak_bytes() { Pool::instance().reset_peak(); }
+
+void release_unused_memory() { Pool::instance().release_unused(); }
+
+}  // namespace attend

@@ -1,0 +1,43 @@
+// Memory for tensors, kept and reused: once a training or decoding step has run, the next one like it
+// asks the system for nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace attend {
+
+// A block of memory, 64-byte aligned, from the pool; goes back to it when the last owner lets go.
+class Storage {
+ public:
+  explicit Storage(size_t bytes);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+
+  // Counts the changes of what is stored, for whoever keeps something derived from it (packed weights).
+  uint64_t version() const { return version_; }
+  void changed() { ++version_; }
+
+ private:
+  void* data_;
+  size_t bytes_, capacity_;
+  uint64_t version_ = 0;
+};
+
+struct PoolStatistics {
+  size_t system_allocations = 0;  // how often the pool asked the system for memory
+  size_t bytes_from_system = 0;   // held now, in use or not
+  size_t bytes_in_use = 0;
+  size_t peak_bytes_in_use = 0;
+};
+
+PoolStatistics pool_statistics();
+void reset_peak_bytes();      // the peak starts again from what is in use now
+void release_unused_memory(); // gives free blocks back to the system
+
+}  // namespace attend

@@ -1,0 +1,221 @@
+#include "attend/tensor/tape.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <unordered_set>
+#include <vector>
+
+#include "attend/base/error.h"
+#include "attend/tensor/training.h"
+
+namespace attend {
+
+// One recorded tensor: the function that carries its gradient to the inputs, and that gradient while
+// the pass is under way (for ever in a leaf, which has no function).
+struct Node {
+  struct Past {
+    Backward backward;
+    std::vector<std::shared_ptr<Node>> inputs;
+  };
+
+  Node(size_t start, const Shape& extents, Past from);
+  ~Node();
+
+  uint64_t order;  // of recording
+  size_t offset;   // where the recorded tensor starts in its storage; views start elsewhere
+  Shape shape;
+  Past past;
+  bool leaf;
+  Tensor grad;
+};
+
+namespace {
+
+thread_local bool enabled = true;
+std::atomic<uint64_t> next_order{0};
+
+}  // namespace
+
+Node::Node(size_t start, const Shape& extents, Past from)
+    : order(next_order++),
+      offset(start),
+      shape(extents),
+      past(std::move(from)),
+      leaf(past.backward == nullptr) {}
+
+// A long chain of nodes would destroy itself recursively, one stack frame a node: unroll it.
+Node::~Node() {
+  thread_local std::vector<Past>* pending = nullptr;
+  if (past.backward == nullptr) return;
+  if (pending != nullptr) {
+    pending->push_back(std::move(past));
+    return;
+  }
+  std::vector<Past> chain;
+  pending = &chain;
+  chain.push_back(std::move(past));
+  while (!chain.empty()) {
+    const Past last = std::move(chain.back());
+    chain.pop_back();
+  }
+  pending = nullptr;
+}
+
+namespace {
+
+std::vector<std::shared_ptr<Node>> reachable(const std::shared_ptr<Node>& from) {
+  std::vector<std::shared_ptr<Node>> found{from};
+  std::unordered_set<const Node*> seen{from.get()};
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (size_t j = 0; j < found[i]->past.inputs.size(); ++j) {
+      const std::shared_ptr<Node>& input = found[i]->past.inputs[j];
+      if (seen.insert(input.get()).second) found.push_back(input);
+    }
+  }
+  return found;
+}
+
+void copy_rows(const Tensor& from, const Tensor& to) {
+  for (size_t row = 0; row < from.rows(); ++row) {
+    std::memcpy(to.data() + row * to.stride(), from.data() + row * from.stride(),
+                from.width() * sizeof(float));
+  }
+}
+
+void add_rows(const Tensor& from, const Tensor& to) {
+  for (size_t row = 0; row < from.rows(); ++row) {
+    const float* x = from.data() + row * from.stride();
+    float* y = to.data() + row * to.stride();
+    for (size_t i = 0; i < from.width(); ++i) y[i] += x[i];
+  }
+}
+
+}  // namespace
+
+// Knows the inside of tensors, so that no one else has to.
+class Tape {
+ public:
+  static const std::shared_ptr<Node>& node(const Tensor& x) { return x.node_; }
+
+  static void attach(Tensor& y, Node::Past past) {
+    y.node_ = std::make_shared<Node>(y.offset_, y.shape_, std::move(past));
+  }
+
+  static bool covers(const Tensor& x) {
+    return x.contiguous() && x.size() == x.node_->shape.size();
+  }
+
+  // The part of a node's gradient that belongs to x, which may be a view of the node's tensor.
+  static Tensor view_of_gradient(const Tensor& x) {
+    Tensor view = x.detach();
+    view.storage_ = x.node_->grad.storage_;
+    view.offset_ = x.offset_ - x.node_->offset;
+    return view;
+  }
+
+  static Gradient gradient(const Tensor& x) {
+    Node& node = *x.node_;
+    const bool fresh = !node.grad.defined();
+    if (fresh) {
+      node.grad = covers(x) ? Tensor::empty(node.shape) : Tensor::zeros(node.shape);
+    } else if (!node.leaf && node.grad.storage_.use_count() > 1) {
+      // Shared by pass() with somebody who still reads it.
+      Tensor own = Tensor::empty(node.shape);
+      copy_rows(node.grad, own);
+      node.grad = own;
+    }
+    return {view_of_gradient(x), !(fresh && covers(x))};
+  }
+
+  static void pass(const Tensor& x, const Tensor& dx) {
+    Node& node = *x.node_;
+    if (!node.leaf && !node.grad.defined() && covers(x) && dx.contiguous() && dx.offset_ == 0) {
+      node.grad = dx.detach().reshape(node.shape);
+      return;
+    }
+    const Gradient to = gradient(x);
+    to.add ? add_rows(dx, to.tensor) : copy_rows(dx, to.tensor);
+  }
+};
+
+Tensor& Tensor::require_grad() {
+  if (dtype_ != DType::kFloat32) throw ShapeError("require_grad: a tensor of ids has no gradient");
+  if (!contiguous()) throw ShapeError("require_grad: a view of columns {} cannot be a leaf", shape_);
+  node_ = nullptr;
+  Tape::attach(*this, {});
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  return node_ != nullptr && node_->grad.defined() ? Tape::view_of_gradient(*this) : Tensor();
+}
+
+void Tensor::clear_grad() const {
+  if (node_ != nullptr) node_->grad = Tensor();
+}
+
+Gradient Grads::of(const Tensor& x) {
+  assert(wants(x));
+  return Tape::gradient(x);
+}
+
+void Grads::pass(const Tensor& x, const Tensor& dx) {
+  if (!wants(x)) return;
+  if (x.size() != dx.size()) {
+    throw ShapeError("gradient: {} cannot be the gradient of {}", dx.shape(), x.shape());
+  }
+  Tape::pass(x, dx);
+}
+
+Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward) {
+  if (!enabled) return y;
+  assert(y.contiguous() && !y.needs_grad());
+  Node::Past past{std::move(backward), {}};
+  for (const Tensor& x : inputs) {
+    if (x.needs_grad()) past.inputs.push_back(Tape::node(x));
+  }
+  Tape::attach(y, std::move(past));
+  return y;
+}
+
+void backward(const Tensor& y) {
+  if (y.size() != 1) {
+    throw ShapeError("backward: {} is not one element; reduce it or give the gradient of it", y.shape());
+  }
+  backward(y, Tensor::full(y.shape(), 1.0f));
+}
+
+void backward(const Tensor& y, const Tensor& seed) {
+  if (y.shape() != seed.shape()) {
+    throw ShapeError("backward: the value is {} but its gradient {}", y.shape(), seed.shape());
+  }
+  if (!y.needs_grad()) throw ShapeError("backward: nothing that made this {} needs a gradient", y.shape());
+  Grads grads;
+  grads.pass(y, seed);
+  auto nodes = reachable(Tape::node(y));
+  std::ranges::sort(nodes, std::greater{}, [](const auto& node) { return node->order; });
+  for (auto& node : nodes) {
+    if (node->leaf) continue;
+    if (node->past.backward == nullptr) {
+      throw ConfigError("backward: the tape behind {} has already been run and freed", node->shape);
+    }
+    const Node::Past past = std::move(node->past);
+    node->past = {};
+    const Tensor dy = std::exchange(node->grad, Tensor());
+    node.reset();
+    if (dy.defined()) past.backward(dy, grads);
+  }
+}
+
+NoGrad::NoGrad() : before_(std::exchange(enabled, false)) {}
+NoGrad::~NoGrad() { enabled = before_; }
+
+bool grad_enabled() { return enabled; }
+
+bool any_needs_grad(std::span<const Tensor> inputs) {
+  return enabled && std::ranges::any_of(inputs, &Tensor::needs_grad);
+}
+
+}  // namespace attend
