@@ -181,7 +181,7 @@ TEST_P(Op, SameBitsForAnyNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Op, testing::ValuesIn(op_cases()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace attend
