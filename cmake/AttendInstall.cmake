@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(ATTEND_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attend)
-install(TARGETS attend EXPORT attend-targets)
+install(TARGETS attend EXPORT attend-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/attend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
 install(EXPORT attend-targets NAMESPACE attend:: DESTINATION ${ATTEND_CMAKE_DIR})
@@ -15,5 +15,6 @@ install(FILES ${PROJECT_BINARY_DIR}/attend-config.cmake
   ${PROJECT_BINARY_DIR}/attend-config-version.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake DESTINATION ${ATTEND_CMAKE_DIR})
 if(TARGET attend_cli)
+  set_target_properties(attend_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS attend_cli)
 endif()
