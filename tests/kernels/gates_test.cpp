@@ -1,0 +1,293 @@
+#include "attend/kernels/gates.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "attend/base/parallel.h"
+#include "attend/base/rng.h"
+#include "tests/kernels/targets.h"
+
+namespace attend::kernels {
+namespace {
+
+// A matrix whose rows lie further apart than they are long, starting off any alignment.
+struct Rows {
+  Rows(size_t rows, size_t columns, uint64_t stream)
+      : stride(columns + 3), data(rows * stride + 1, kUntouched) {
+    for (size_t i = 0; i < rows; ++i) {
+      for (size_t j = 0; j < columns; ++j) {
+        (*this)(i, j) = static_cast<float>(RandomStream(5, stream).normal(i * columns + j));
+      }
+    }
+  }
+  float& operator()(size_t i, size_t j) { return data[1 + i * stride + j]; }
+  double operator()(size_t i, size_t j) const { return data[1 + i * stride + j]; }
+  Matrix in() const { return {data.data() + 1, stride}; }
+  MutableMatrix out() { return {data.data() + 1, stride}; }
+
+  static constexpr float kUntouched = -7777.0f;
+  size_t stride;
+  std::vector<float> data;
+};
+
+std::vector<float> bias(size_t size, uint64_t stream) {
+  std::vector<float> x(size);
+  fill_normal(x, RandomStream(6, stream), 0.0f, 1.0f);
+  return x;
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+constexpr double kTolerance = 2e-6;
+
+struct Shape {
+  size_t rows, width;
+};
+const Shape kShapes[] = {{0, 5}, {3, 0}, {1, 1}, {2, 7}, {3, 8}, {5, 33}, {70, 130}};
+
+// Gaps between rows hold what they held.
+void expect_gaps_untouched(const Rows& m, size_t rows, size_t columns) {
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t j = columns; j < m.stride; ++j) ASSERT_EQ(m(i, j), Rows::kUntouched);
+  }
+}
+
+TEST(Gates, RnnStepFollowsItsEquation) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      for (const auto activation : {RnnActivation::kTanh, RnnActivation::kRelu}) {
+        Rows x(rows, width, 1), hx(rows, width, 2), h(rows, width, 3);
+        const auto bx = bias(width, 4), bh = bias(width, 5);
+        rnn_step({{rows, width, x.out(), hx.in(), bx.data(), bh.data()}, activation, h.out()});
+        for (size_t i = 0; i < rows; ++i) {
+          for (size_t j = 0; j < width; ++j) {
+            const double sum = double{x(i, j)} + bx[j] + hx(i, j) + bh[j];
+            const double expected =
+                activation == RnnActivation::kTanh ? std::tanh(sum) : std::max(sum, 0.0);
+            ASSERT_NEAR(h(i, j), expected, kTolerance);
+          }
+        }
+        expect_gaps_untouched(h, rows, width);
+      }
+    }
+  });
+}
+
+TEST(Gates, RnnBackwardIsTheSlope) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      for (const auto activation : {RnnActivation::kTanh, RnnActivation::kRelu}) {
+        Rows h(rows, width, 1), dy(rows, width, 2), dh(rows, width, 3), d_gates(rows, width, 4);
+        rnn_backward({{rows, width, dy.in(), dh.out(), d_gates.out()}, activation, h.in()});
+        for (size_t i = 0; i < rows; ++i) {
+          for (size_t j = 0; j < width; ++j) {
+            const double d = double{dy(i, j)} + dh(i, j), y = h(i, j);
+            const double slope = activation == RnnActivation::kTanh ? 1 - y * y : (y > 0 ? 1 : 0);
+            ASSERT_NEAR(d_gates(i, j), d * slope, kTolerance * (1 + std::abs(d * slope)));
+          }
+        }
+        expect_gaps_untouched(d_gates, rows, width);
+      }
+    }
+  });
+}
+
+// One LSTM cell in double. `sums` are the i, f, g, o before activation.
+struct LstmCell {
+  LstmCell(const double sums[4], double c_prev)
+      : i(sigmoid(sums[0])),
+        f(sigmoid(sums[1])),
+        g(std::tanh(sums[2])),
+        o(sigmoid(sums[3])),
+        c(f * c_prev + i * g),
+        h(o * std::tanh(c)) {}
+  double i, f, g, o, c, h;
+};
+
+TEST(Gates, LstmStepFollowsItsEquations) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      Rows gates(rows, 4 * width, 1), c_prev(rows, width, 3), c(rows, width, 4), h(rows, width, 5);
+      const Rows x = gates, hx(rows, 4 * width, 2);
+      const auto bx = bias(4 * width, 6), bh = bias(4 * width, 7);
+      lstm_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
+                 c_prev.in(),
+                 c.out(),
+                 h.out()});
+      for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < width; ++j) {
+          double sums[4];
+          for (size_t k = 0; k < 4; ++k) {
+            const size_t at = k * width + j;
+            sums[k] = x(i, at) + bx[at] + hx(i, at) + bh[at];
+          }
+          const LstmCell cell(sums, c_prev(i, j));
+          ASSERT_NEAR(gates(i, j), cell.i, kTolerance);
+          ASSERT_NEAR(gates(i, width + j), cell.f, kTolerance);
+          ASSERT_NEAR(gates(i, 2 * width + j), cell.g, kTolerance);
+          ASSERT_NEAR(gates(i, 3 * width + j), cell.o, kTolerance);
+          ASSERT_NEAR(c(i, j), cell.c, kTolerance * 4);
+          ASSERT_NEAR(h(i, j), cell.h, kTolerance);
+        }
+      }
+      expect_gaps_untouched(gates, rows, 4 * width);
+      expect_gaps_untouched(c, rows, width);
+      expect_gaps_untouched(h, rows, width);
+    }
+  });
+}
+
+// Gradients against central differences of the cell in double: loss = wh h + wc c.
+TEST(Gates, LstmBackwardMatchesDifferences) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      Rows gates(rows, 4 * width, 1), c(rows, width, 2), h(rows, width, 3), dc(rows, width, 4);
+      const Rows x = gates, c_prev(rows, width, 5), dy(rows, width, 6), wc = dc;
+      Rows dh(rows, width, 7);
+      lstm_step({{rows, width, gates.out()}, c_prev.in(), c.out(), h.out()});
+      lstm_backward({{rows, width, dy.in(), dh.out(), gates.out()},
+                     gates.in(),
+                     c_prev.in(),
+                     c.in(),
+                     dc.out()});
+      for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < width; ++j) {
+          const auto loss = [&](size_t moved, double by) {
+            double sums[4];
+            for (size_t k = 0; k < 4; ++k) sums[k] = x(i, k * width + j) + (k == moved ? by : 0);
+            const LstmCell cell(sums, c_prev(i, j) + (moved == 4 ? by : 0));
+            return (double{dy(i, j)} + dh(i, j)) * cell.h + wc(i, j) * cell.c;
+          };
+          constexpr double kStep = 1e-5;
+          for (size_t k = 0; k < 5; ++k) {
+            const double expected = (loss(k, kStep) - loss(k, -kStep)) / (2 * kStep);
+            const double actual = k < 4 ? gates(i, k * width + j) : dc(i, j);
+            ASSERT_NEAR(actual, expected, 1e-5 * (1 + std::abs(expected))) << "input " << k;
+          }
+        }
+      }
+      expect_gaps_untouched(gates, rows, 4 * width);
+      expect_gaps_untouched(dc, rows, width);
+    }
+  });
+}
+
+// One GRU cell in double; h_n is the part of n that comes from h_prev, bias included.
+struct GruCell {
+  GruCell(double r_sum, double z_sum, double x_n, double h_n, double h_prev)
+      : r(sigmoid(r_sum)),
+        z(sigmoid(z_sum)),
+        n(std::tanh(x_n + r * h_n)),
+        h((1 - z) * n + z * h_prev) {}
+  double r, z, n, h;
+};
+
+TEST(Gates, GruStepFollowsItsEquations) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      Rows gates(rows, 3 * width, 1), h(rows, width, 3), h_n(rows, width, 4);
+      const Rows x = gates, hx(rows, 3 * width, 2), h_prev(rows, width, 5);
+      const auto bx = bias(3 * width, 6), bh = bias(3 * width, 7);
+      gru_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
+                h_prev.in(),
+                h.out(),
+                h_n.out()});
+      for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < width; ++j) {
+          const auto from_x = [&](size_t k) { return x(i, k * width + j) + bx[k * width + j]; };
+          const auto from_h = [&](size_t k) { return hx(i, k * width + j) + bh[k * width + j]; };
+          const GruCell cell(from_x(0) + from_h(0), from_x(1) + from_h(1), from_x(2), from_h(2),
+                             h_prev(i, j));
+          ASSERT_NEAR(gates(i, j), cell.r, kTolerance);
+          ASSERT_NEAR(gates(i, width + j), cell.z, kTolerance);
+          ASSERT_NEAR(gates(i, 2 * width + j), cell.n, kTolerance);
+          ASSERT_NEAR(h_n(i, j), from_h(2), kTolerance);
+          ASSERT_NEAR(h(i, j), cell.h, kTolerance * 2);
+        }
+      }
+      expect_gaps_untouched(gates, rows, 3 * width);
+      expect_gaps_untouched(h, rows, width);
+      expect_gaps_untouched(h_n, rows, width);
+    }
+  });
+}
+
+TEST(Gates, GruBackwardMatchesDifferences) {
+  for_each_target([] {
+    for (const auto [rows, width] : kShapes) {
+      Rows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3), dh(rows, width, 4);
+      const Rows x = gates, hx(rows, 3 * width, 5), h_prev(rows, width, 6), dy(rows, width, 7),
+                 dh_in = dh;
+      gru_step({{rows, width, gates.out(), hx.in()}, h_prev.in(), h.out(), h_n.out()});
+      gru_backward({{rows, width, dy.in(), dh.out(), gates.out()},
+                    gates.in(),
+                    h_n.in(),
+                    h_prev.in(),
+                    h_n.out()});
+      for (size_t i = 0; i < rows; ++i) {
+        for (size_t j = 0; j < width; ++j) {
+          const auto loss = [&](size_t moved, double by) {
+            const auto at = [&](size_t input, double value) {
+              return value + (moved == input ? by : 0);
+            };
+            const GruCell cell(at(0, x(i, j) + hx(i, j)), at(1, x(i, width + j) + hx(i, width + j)),
+                               at(2, x(i, 2 * width + j)), at(3, hx(i, 2 * width + j)),
+                               at(4, h_prev(i, j)));
+            return (double{dy(i, j)} + dh_in(i, j)) * cell.h;
+          };
+          constexpr double kStep = 1e-5;
+          for (size_t k = 0; k < 5; ++k) {
+            const double expected = (loss(k, kStep) - loss(k, -kStep)) / (2 * kStep);
+            const double actual = k < 3 ? gates(i, k * width + j) : k == 3 ? h_n(i, j) : dh(i, j);
+            ASSERT_NEAR(actual, expected, 1e-5 * (1 + std::abs(expected))) << "input " << k;
+          }
+        }
+      }
+      expect_gaps_untouched(gates, rows, 3 * width);
+      expect_gaps_untouched(h_n, rows, width);
+      expect_gaps_untouched(dh, rows, width);
+    }
+  });
+}
+
+TEST(Gates, NullInputsAreZeros) {
+  constexpr size_t kRows = 3, kWidth = 13;
+  const Rows zeros = [] {
+    Rows m(kRows, 4 * kWidth, 0);
+    std::fill(m.data.begin(), m.data.end(), 0.0f);
+    return m;
+  }();
+  const std::vector<float> no_bias(4 * kWidth, 0.0f);
+  Rows a(kRows, 4 * kWidth, 1), b = a, ca(kRows, kWidth, 2), cb = ca, ha = ca, hb = ca;
+  lstm_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ca.out(), ha.out()});
+  lstm_step({{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()},
+             zeros.in(),
+             cb.out(),
+             hb.out()});
+  EXPECT_EQ(a.data, b.data);
+  EXPECT_EQ(ca.data, cb.data);
+  EXPECT_EQ(ha.data, hb.data);
+  gru_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ha.out()});
+  gru_step(
+      {{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()}, zeros.in(), hb.out()});
+  EXPECT_EQ(a.data, b.data);
+  EXPECT_EQ(ha.data, hb.data);
+}
+
+TEST(Gates, SameBitsForAnyNumberOfThreads) {
+  constexpr size_t kRows = 61, kWidth = 300;
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 2, 4}) {
+    const ThreadCountScope scope(threads);
+    Rows gates(kRows, 4 * kWidth, 1), c(kRows, kWidth, 2), h(kRows, kWidth, 3);
+    lstm_step({{kRows, kWidth, gates.out()}, c.in(), c.out(), h.out()});
+    results.push_back(h.data);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+}  // namespace
+}  // namespace attend::kernels
