@@ -1,5 +1,7 @@
 // Vector functions of one fp32 register, shared by the kernels; included once for each SIMD target.
-// Error bounds are stated in kernels/activations.h and checked by tests/kernels/activations_test.cpp.
+// Error bounds are stated in kernels/activations.h and checked by
+// tests/kernels/activations_test.cpp. Polynomials are minimax fits over the reduced range. NaN
+// stays NaN: Min and Max give their second operand where one is NaN, so the variable comes second.
 #if defined(ATTEND_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEND_KERNELS_MATH_INL_H_
 #undef ATTEND_KERNELS_MATH_INL_H_
@@ -18,34 +20,49 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// 2^n for whole n in [-126, 127].
-HWY_INLINE V PowerOfTwo(V n) {
-  const hn::RebindToSigned<D> di;
-  return hn::BitCast(D(), hn::ShiftLeft<23>(hn::Add(hn::NearestInt(n), hn::Set(di, 127))));
+HWY_INLINE V Clamp(V x, float low, float high) {
+  const D d;
+  return hn::Max(hn::Set(d, low), hn::Min(hn::Set(d, high), x));
 }
 
-// e^x. Below -87.33 it is 0 (no denormals), above 88.72 infinity; NaN stays NaN.
-HWY_INLINE V Exp(V x) {
+// e^x = 2 scale (1 + tail): scale = 2^(n-1) and tail = e^r - 1 for x = n ln 2 + r, |r| <= ln(2)
+// / 2.
+struct ExpParts {
+  V scale, tail;
+};
+
+// For x in [-87.5, 89]. One power less than n, so that n = 128 still has a finite scale.
+HWY_INLINE ExpParts SplitExp(V x) {
   const D d;
-  const auto tiny = hn::Lt(x, hn::Set(d, -87.33654f));
-  const auto huge = hn::Gt(x, hn::Set(d, 88.72283f));
-  // x = n ln 2 + r, |r| <= ln(2) / 2; the split of ln 2 keeps r exact.
-  const V n = hn::Round(hn::Mul(hn::Min(hn::Max(x, hn::Set(d, -87.4f)), hn::Set(d, 88.8f)),
-                                hn::Set(d, 1.44269504f)));
+  const hn::RebindToSigned<D> di;
+  // Adding 1.5 * 2^23 rounds to a whole number and leaves it, biased, in the low bits.
+  const V shift = hn::Set(d, 12582912.0f + 126.0f);
+  const V shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
+  const V n = hn::Sub(shifted, shift);
+  const V scale = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
+  // ln 2 in two parts; products with the first one are exact.
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = hn::Set(d, 1.9875691500e-4f);
-  p = hn::MulAdd(p, r, hn::Set(d, 1.3981999507e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 8.3334519073e-3f));
-  p = hn::MulAdd(p, r, hn::Set(d, 4.1665795894e-2f));
-  p = hn::MulAdd(p, r, hn::Set(d, 1.6666665459e-1f));
-  p = hn::MulAdd(p, r, hn::Set(d, 5.0000001201e-1f));
-  p = hn::MulAdd(p, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
-  // Two factors: n may reach 128, whose power alone would overflow.
-  const V half = hn::Round(hn::Mul(n, hn::Set(d, 0.5f)));
-  V y = hn::Mul(hn::Mul(p, PowerOfTwo(half)), PowerOfTwo(hn::Sub(n, half)));
-  y = hn::IfThenZeroElse(tiny, y);
-  return hn::IfThenElse(huge, hn::Inf(d), y);
+  V p = hn::Set(d, 1.39467948e-3f);
+  p = hn::MulAdd(p, r, hn::Set(d, 8.36677746e-3f));
+  p = hn::MulAdd(p, r, hn::Set(d, 4.16662774e-2f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.66665415e-1f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.5f));
+  return {scale, hn::MulAdd(hn::Mul(p, r), r, r)};
+}
+
+// e^x; 0 where that is below 2^-125.5 (x < -86.99: no denormals), infinity above 88.72.
+HWY_INLINE V Exp(V x) {
+  const ExpParts e = SplitExp(Clamp(x, -87.5f, 89.0f));
+  const V half = hn::MulAdd(e.scale, e.tail, e.scale);
+  return hn::Add(half, half);
+}
+
+// e^x - 1 for x in [-87.5, 0], accurate near 0.
+HWY_INLINE V ExpMinusOneOfNegative(V x) {
+  const ExpParts e = SplitExp(x);
+  const V scale = hn::Add(e.scale, e.scale);
+  return hn::MulAdd(scale, e.tail, hn::Sub(scale, hn::Set(D(), 1.0f)));
 }
 
 // Natural logarithm of a positive normal number.
@@ -57,16 +74,17 @@ HWY_INLINE V Log(V x) {
   const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3F3504F3)));
   const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
   const V e = hn::ConvertTo(d, exponent);
+  // log(1 + f) = f - f^2 / 2 + f^3 p(f)
   const V f = hn::Sub(m, hn::Set(d, 1.0f));
-  V p = hn::Set(d, 7.0376836292e-2f);
-  p = hn::MulAdd(p, f, hn::Set(d, -1.1514610310e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, 1.1676998740e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, -1.2420140846e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, 1.4249322787e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, -1.6668057665e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, 2.0000714765e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, -2.4999993993e-1f));
-  p = hn::MulAdd(p, f, hn::Set(d, 3.3333331174e-1f));
+  V p = hn::Set(d, 6.91553972e-2f);
+  p = hn::MulAdd(p, f, hn::Set(d, -1.17898482e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.18729164e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, -1.23843372e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 1.42186655e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, -1.66692518e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 2.00022262e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, -2.49999866e-1f));
+  p = hn::MulAdd(p, f, hn::Set(d, 3.33333104e-1f));
   const V z = hn::Mul(f, f);
   V y = hn::Mul(hn::Mul(p, f), z);
   y = hn::MulAdd(e, hn::Set(d, -2.12194440e-4f), y);
@@ -74,30 +92,32 @@ HWY_INLINE V Log(V x) {
   return hn::MulAdd(e, hn::Set(d, 0.693359375f), hn::Add(f, y));
 }
 
-// 1 / (1 + e^-x), exact at both ends.
-HWY_INLINE V Sigmoid(V x) {
+// log(1 + x) for x in [0, 1], as 2 atanh(x / (2 + x)); accurate near 0.
+HWY_INLINE V Log1p(V x) {
   const D d;
-  const V one = hn::Set(d, 1.0f);
-  const V e = Exp(hn::Neg(hn::Abs(x)));
-  const V low = hn::Div(e, hn::Add(one, e));  // sigmoid(-|x|)
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), low, hn::Sub(one, low));
+  const V s = hn::Div(x, hn::Add(hn::Set(d, 2.0f), x));
+  const V z = hn::Mul(s, s);
+  V p = hn::Set(d, 1.21504750e-1f);
+  p = hn::MulAdd(p, z, hn::Set(d, 1.07138271e-1f));
+  p = hn::MulAdd(p, z, hn::Set(d, 1.43084425e-1f));
+  p = hn::MulAdd(p, z, hn::Set(d, 1.99994389e-1f));
+  p = hn::MulAdd(p, z, hn::Set(d, 3.33333378e-1f));
+  const V twice = hn::Add(s, s);
+  return hn::MulAdd(hn::Mul(twice, z), p, twice);
 }
 
+// 1 / (1 + e^-x). The quotient keeps its relative accuracy in both tails.
+HWY_INLINE V Sigmoid(V x) {
+  const V one = hn::Set(D(), 1.0f);
+  return hn::Div(one, hn::Add(one, Exp(hn::Neg(x))));
+}
+
+// tanh |x| = -m / (2 + m) with m = e^(-2 |x|) - 1, which does not cancel near 0.
 HWY_INLINE V Tanh(V x) {
   const D d;
-  const V one = hn::Set(d, 1.0f);
-  const V a = hn::Abs(x);
-  const V e = Exp(hn::Mul(a, hn::Set(d, -2.0f)));
-  const V large = hn::Div(hn::Sub(one, e), hn::Add(one, e));
-  // Near zero 1 - e cancels: an odd polynomial instead.
-  const V z = hn::Mul(x, x);
-  V p = hn::Set(d, -5.70498872745e-3f);
-  p = hn::MulAdd(p, z, hn::Set(d, 2.06390887954e-2f));
-  p = hn::MulAdd(p, z, hn::Set(d, -5.37397155531e-2f));
-  p = hn::MulAdd(p, z, hn::Set(d, 1.33314422036e-1f));
-  p = hn::MulAdd(p, z, hn::Set(d, -3.33332819422e-1f));
-  const V small = hn::MulAdd(hn::Mul(p, z), a, a);
-  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), small, large), x);
+  const V a = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V m = ExpMinusOneOfNegative(hn::Mul(a, hn::Set(d, -2.0f)));
+  return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
 }
 
 }  // namespace attend::kernels::HWY_NAMESPACE
