@@ -1,7 +1,7 @@
-// Matrix products. This header hides which GEMM runs: our packed micro-kernel, or oneDNN on CPUs with
-// AVX-512 or AMX; nothing else calls one. Work is split over rows and columns, never over the sum, so
-// the bits of the result do not depend on the number of threads. Safe to call from inside parallel_for,
-// where it runs in the calling thread.
+// Matrix products. This header hides which GEMM runs: our packed micro-kernel, or oneDNN on CPUs
+// with AVX-512 or AMX; nothing else calls one. Work is split over rows and columns, never over the
+// sum, so the bits of the result do not depend on the number of threads. Safe to call from inside
+// parallel_for, where it runs in the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace attend::kernels {
 
-// A row-major matrix: element (i, j) is data[i * stride + j], or data[j * stride + i] if transposed.
+// A row-major matrix: element (i, j) is data[i * stride + j], or data[j * stride + i] if
+// transposed.
 struct Matrix {
   const float* data;
   size_t stride;
@@ -23,19 +24,21 @@ struct MutableMatrix {
   size_t stride;
 };
 
-// What happens to each element z = alpha (A B)[i, j] + beta C[i, j] while it is still in a register:
+// What happens to each element z = alpha (A B)[i, j] + beta C[i, j] while it is still in a
+// register:
 //   z += bias[j];  preactivation[i, j] = z;  z = activation(z);  z += residual[i, j];  C[i, j] = z
 struct GemmOptions {
   float alpha = 1.0f;
-  float beta = 0.0f;                          // C is not read when 0
-  const float* bias = nullptr;                // (n)
+  float beta = 0.0f;            // C is not read when 0
+  const float* bias = nullptr;  // (n)
   Activation activation = Activation::kIdentity;
-  MutableMatrix preactivation = {nullptr, 0}; // (m, n), kept for the gradient of the activation
-  Matrix residual = {nullptr, 0};             // (m, n), not transposed; may be C itself
+  MutableMatrix preactivation = {nullptr, 0};  // (m, n), kept for the gradient of the activation
+  Matrix residual = {nullptr, 0};              // (m, n), not transposed; may be C itself
 };
 
 // C (m, n) = A (m, k) B (k, n), with the options applied.
-void gemm(size_t m, size_t n, size_t k, Matrix a, Matrix b, MutableMatrix c, const GemmOptions& options = {});
+void gemm(size_t m, size_t n, size_t k, Matrix a, Matrix b, MutableMatrix c,
+          const GemmOptions& options = {});
 
 // The right-hand side of a product, laid out for the micro-kernel once and used many times.
 class PackedMatrix {
@@ -54,15 +57,16 @@ class PackedMatrix {
 };
 
 // C (m, n) = A (m, k) B, B packed. The way to go for a recurrent step or a decoder's few rows.
-void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c, const GemmOptions& options = {});
+void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c,
+          const GemmOptions& options = {});
 
 // `count` products of the same size; operand i starts at data + i * step.
 struct GemmBatch {
   size_t count;
   size_t a_step, b_step, c_step;
 };
-void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, Matrix b, MutableMatrix c,
-                const GemmOptions& options = {});
+void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, Matrix b,
+                MutableMatrix c, const GemmOptions& options = {});
 
 // Which GEMM runs. kAuto picks by CPU; tests and benchmarks set it.
 enum class GemmBackend { kAuto, kOwn, kOneDnn };

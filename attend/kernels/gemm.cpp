@@ -1,0 +1,150 @@
+// How a product is cut into blocks for the threads. No cut depends on the number of threads, and
+// none is in the sum.
+#include "attend/kernels/gemm.h"
+
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "attend/base/parallel.h"
+#include "attend/kernels/gemm_block.h"
+#include "attend/kernels/gemm_scratch.h"
+
+namespace attend::kernels {
+namespace {
+
+constexpr size_t kBlockRows = 22 * kTileRows;    // with kSumBlock, a quarter of L2
+constexpr size_t kBlockColumns = 512;            // C's block stays in L2 over the passes of the sum
+constexpr size_t kPackedSize = size_t{1} << 20;  // floats of b packed at a time, shared in L3
+constexpr size_t kSmallProduct = size_t{1} << 16;  // multiply-adds not worth a second thread
+constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
+
+std::atomic<GemmBackend> chosen_backend{GemmBackend::kAuto};
+
+// `size` things in `parts` runs as even as can be: where run `part` begins.
+size_t part_begin(size_t size, size_t parts, size_t part) { return size * part / parts; }
+
+size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// C cut into rows x columns blocks at multiples of a tile.
+struct Grid {
+  size_t rows, columns;
+};
+
+void run_grid(const GemmJob& job, Grid grid) {
+  const size_t tiles = ceil_div(job.m, kTileRows), width = panel_width();
+  const size_t panels = ceil_div(job.n, width);
+  parallel_chunks(grid.rows * grid.columns, [&](size_t chunk) {
+    const size_t r = chunk / grid.columns, c = chunk % grid.columns;
+    const size_t row = part_begin(tiles, grid.rows, r) * kTileRows;
+    const size_t column = part_begin(panels, grid.columns, c) * width;
+    const size_t row_end = std::min(job.m, part_begin(tiles, grid.rows, r + 1) * kTileRows);
+    const size_t column_end = std::min(job.n, part_begin(panels, grid.columns, c + 1) * width);
+    gemm_one_thread(part_of(job, {row, row_end - row, column, column_end - column}));
+  });
+}
+
+// At most `limit` parts, otherwise about size / ideal, in fours so that 2 and 4 threads share
+// evenly.
+size_t even_parts(size_t size, size_t ideal, size_t limit) {
+  const size_t parts = ceil_div(ceil_div(size, ideal), 4) * 4;
+  return std::clamp<size_t>(parts, 1, std::max<size_t>(limit, 1));
+}
+
+// Few enough rows for one block: the columns are split, and b's panels are packed in L1 where used.
+void run_short(const GemmJob& job) {
+  const size_t panels = ceil_div(job.n, panel_width());
+  const size_t work = job.m * job.n * std::max<size_t>(job.k, 1);
+  const size_t columns_a_part = job.m <= kTileRows ? 64 : 256;
+  const size_t limit = std::min(panels, work / (kSmallProduct / 4));
+  run_grid(job, {1, work < kSmallProduct ? 1 : even_parts(job.n, columns_a_part, limit)});
+}
+
+void pack(size_t k, size_t n, Matrix b, float* to) {
+  const size_t grain = k * n <= kSmallPacking ? n : 8 * panel_width();
+  parallel_for(n, grain, [&](size_t begin, size_t end) {
+    const float* from = b.data + (b.transposed ? begin * b.stride : begin);
+    pack_panels(k, end - begin, {from, b.stride, b.transposed}, to + begin * k);
+  });
+}
+
+void run_tall(const GemmJob& job) {
+  const size_t work = job.m * job.n * job.k, tiles = ceil_div(job.m, kTileRows);
+  if (work < kSmallProduct) return run_grid(job, {1, 1});
+  run_grid(job, {even_parts(job.m, kBlockRows, tiles), ceil_div(job.n, kBlockColumns)});
+}
+
+void run_own(const GemmJob& job) {
+  if (job.m <= kBlockRows) return run_short(job);
+  if (job.panels != nullptr) return run_tall(job);
+  const size_t width = panel_width();
+  const size_t panels_at_once =
+      std::max<size_t>(kPackedSize / (std::max<size_t>(job.k, 1) * width), 4);
+  const size_t step = panels_at_once * width;
+  for (size_t first = 0; first < job.n; first += step) {
+    GemmJob part = part_of(job, {0, job.m, first, std::min(step, job.n - first)});
+    float* panels = gemm_scratch(Scratch::kShared, ceil_div(part.n, width) * width * part.k);
+    pack(part.k, part.n, part.b, panels);
+    part.panels = panels;
+    run_tall(part);
+  }
+}
+
+void run(const GemmJob& job) {
+  if (job.m == 0 || job.n == 0) return;
+  if (job.panels == nullptr && job.m > kTileRows && gemm_backend() == GemmBackend::kOneDnn) {
+    gemm_onednn(job);
+  } else {
+    run_own(job);
+  }
+}
+
+}  // namespace
+
+void gemm(size_t m, size_t n, size_t k, Matrix a, Matrix b, MutableMatrix c,
+          const GemmOptions& options) {
+  run({m, n, k, a, b, nullptr, c, options});
+}
+
+PackedMatrix::PackedMatrix(size_t k, size_t n, Matrix b) : k_(k), n_(n) {
+  const size_t width = panel_width();
+  data_ = allocate_aligned(ceil_div(n, width) * width * k);
+  pack(k, n, b, data_.get());
+}
+
+void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c, const GemmOptions& options) {
+  run({m, b.columns(), b.rows(), a, {}, b.data(), c, options});
+}
+
+void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, Matrix b,
+                MutableMatrix c, const GemmOptions& options) {
+  const auto item = [&](size_t i) {
+    const Matrix ai{a.data + i * batch.a_step, a.stride, a.transposed};
+    const Matrix bi{b.data + i * batch.b_step, b.stride, b.transposed};
+    gemm(m, n, k, ai, bi, {c.data + i * batch.c_step, c.stride}, options);
+  };
+  const size_t work = m * n * std::max<size_t>(k, 1);
+  if (work >= kSmallProduct * 256) {  // large enough to be shared by all threads
+    for (size_t i = 0; i < batch.count; ++i) item(i);
+  } else {
+    parallel_for(batch.count, kSmallProduct / std::max<size_t>(work, 1) + 1,
+                 [&](size_t begin, size_t end) {
+                   for (size_t i = begin; i < end; ++i) item(i);
+                 });
+  }
+}
+
+void set_gemm_backend(GemmBackend backend) {
+  chosen_backend.store(backend, std::memory_order_relaxed);
+}
+
+GemmBackend gemm_backend() {
+  const GemmBackend backend = chosen_backend.load(std::memory_order_relaxed);
+  if (backend != GemmBackend::kAuto) return backend;
+  // oneDNN's code generator knows these CPUs better than our one kernel for all.
+  static const bool wide = (hwy::SupportedTargets() & (HWY_AVX3 | HWY_AVX3_DL)) != 0;
+  return wide ? GemmBackend::kOneDnn : GemmBackend::kOwn;
+}
+
+}  // namespace attend::kernels

@@ -1,0 +1,197 @@
+// One block of a product: packs, runs the micro-kernel over its tiles, applies the options.
+#include "attend/kernels/gemm_block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "attend/kernels/gemm_scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attend/kernels/gemm_block.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "attend/kernels/gemm_micro-inl.h"
+#include "attend/kernels/gemm_pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+size_t PanelWidth() { return kPanel; }
+
+void PackPanels(size_t k, size_t n, Matrix b, float* panels) {
+  PackRight(b, 0, k, 0, n, panels, k * kPanel);
+}
+
+HWY_INLINE void CopyRow(const float* from, size_t size, float* to) {
+  const D d;
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  for (; i < size; ++i) to[i] = from[i];
+}
+
+HWY_INLINE void AddRow(const float* from, size_t size, float* to) {
+  const D d;
+  size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
+  }
+  for (; i < size; ++i) to[i] += from[i];
+}
+
+// Whether more than the bias is left to do once z is known.
+HWY_INLINE bool HasTail(const GemmOptions& options) {
+  return options.preactivation.data != nullptr || options.activation != Activation::kIdentity ||
+         options.residual.data != nullptr;
+}
+
+// Where on C a tile lies.
+struct Place {
+  size_t row, rows, column, columns, panels;
+};
+
+// z (rows, width), of which at.columns count, from the preactivation on. Changes z.
+void Finish(const GemmJob& job, const Place& at, float* z, size_t width) {
+  const MutableMatrix kept = job.options.preactivation;
+  const Matrix residual = job.options.residual;
+  const auto offset = [&at](size_t i, size_t stride) { return (at.row + i) * stride + at.column; };
+  for (size_t i = 0; i < at.rows && kept.data != nullptr; ++i) {
+    CopyRow(z + i * width, at.columns, kept.data + offset(i, kept.stride));
+  }
+  if (job.options.activation != Activation::kIdentity) {
+    activate(job.options.activation, z, z, at.rows * width);
+  }
+  for (size_t i = 0; i < at.rows; ++i) {
+    float* row = z + i * width;
+    if (residual.data != nullptr) {
+      AddRow(residual.data + offset(i, residual.stride), at.columns, row);
+    }
+    CopyRow(row, at.columns, job.c.data + offset(i, job.c.stride));
+  }
+}
+
+void Epilogue(const GemmJob& job, float* z) {
+  for (size_t i = 0; i < job.m && job.options.bias != nullptr; ++i) {
+    AddRow(job.options.bias, job.n, z + i * job.n);
+  }
+  Finish(job, {0, job.m, 0, job.n, 0}, z, job.n);
+}
+
+// One pass over C for each block of the sum.
+struct Pass {
+  const GemmJob& job;
+  bool first, last;
+  MutableMatrix from, to;  // the sums so far, and those to come
+};
+
+// A tile through memory of our own: at the right edge, where less than whole panels are left, and
+// where the last pass has more to do than add a bias.
+HWY_NOINLINE void TileAside(const Pass& pass, const Place& at, const Operands& x,
+                            const Tile& tile) {
+  HWY_ALIGN float z[kTileRows * kPanel];
+  HWY_ALIGN float bias[kMostPanels * kPanel];
+  const size_t width = at.panels * kPanel;
+  Tile aside = tile;
+  aside.from = aside.to = z;
+  aside.from_stride = aside.to_stride = width;
+  for (size_t i = 0; i < at.rows && tile.beta != 0.0f; ++i) {
+    CopyRow(tile.from + i * tile.from_stride, at.columns, z + i * width);
+  }
+  if (tile.bias != nullptr) {
+    CopyRow(tile.bias, at.columns, bias);
+    aside.bias = bias;
+  }
+  KernelFor(at.rows, at.panels)(x, aside);
+  if (pass.last) return Finish(pass.job, at, z, width);
+  for (size_t i = 0; i < at.rows; ++i) {
+    CopyRow(z + i * width, at.columns, tile.to + i * tile.to_stride);
+  }
+}
+
+HWY_INLINE void ComputeTile(const Pass& pass, const Place& at, const Operands& x) {
+  const GemmOptions& options = pass.job.options;
+  const Tile tile{.alpha = options.alpha,
+                  .beta = pass.first ? options.beta : 1.0f,
+                  .from = pass.from.data + at.row * pass.from.stride + at.column,
+                  .from_stride = pass.from.stride,
+                  .bias = pass.last && options.bias != nullptr ? options.bias + at.column : nullptr,
+                  .to = pass.to.data + at.row * pass.to.stride + at.column,
+                  .to_stride = pass.to.stride};
+  if (at.columns < at.panels * kPanel || (pass.last && HasTail(options))) {
+    TileAside(pass, at, x, tile);
+  } else {
+    KernelFor(at.rows, at.panels)(x, tile);
+  }
+}
+
+// All tiles, panel by panel, for the block of the sum that starts at `sum`; x holds its rows of a.
+void RunPass(const Pass& pass, size_t sum, Operands x) {
+  const GemmJob& job = pass.job;
+  const size_t group = PanelsAtOnce(job.m);
+  float* packed = job.panels ? nullptr : gemm_scratch(Scratch::kRight, group * kPanel * kSumBlock);
+  x.panel_step = (job.panels ? job.k : kSumBlock) * kPanel;
+  Place at{};
+  for (; at.column < job.n; at.column += at.columns) {
+    const size_t left = job.n - at.column;
+    at.panels = left > (group - 1) * kPanel ? group : 1;
+    at.columns = std::min(left, at.panels * kPanel);
+    if (job.panels != nullptr) {
+      x.b = job.panels + at.column * job.k + sum * kPanel;
+    } else {
+      PackRight(job.b, sum, x.size, at.column, at.columns, packed, x.panel_step);
+      x.b = packed;
+    }
+    const float* a = x.a;
+    for (at.row = 0; at.row < job.m; at.row += kTileRows, x.a += kTileRows * x.a_stride) {
+      at.rows = std::min(kTileRows, job.m - at.row);
+      ComputeTile(pass, at, x);
+    }
+    x.a = a;
+  }
+}
+
+void OneThread(const GemmJob& job) {
+  const bool direct = !job.a.transposed && job.m <= kTileRows;
+  float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, job.m * kLeftStride);
+  // C as the residual must stay whole until the last pass.
+  const bool aside = job.options.residual.data == job.c.data && job.k > kSumBlock;
+  const MutableMatrix sums =
+      aside ? MutableMatrix{gemm_scratch(Scratch::kSums, job.m * job.n), job.n} : job.c;
+  // A sum of nothing still takes one pass.
+  for (size_t sum = 0; sum == 0 || sum < job.k; sum += kSumBlock) {
+    const size_t size = std::min(kSumBlock, job.k - sum);
+    const bool first = sum == 0, last = sum + size == job.k;
+    Operands x{.size = size, .a = job.a.data + sum, .a_stride = job.a.stride};
+    if (!direct) {
+      PackLeft(job.a, job.m, sum, size, packed);
+      x.a = packed;
+      x.a_stride = kLeftStride;
+    }
+    RunPass({job, first, last, first ? job.c : sums, last ? job.c : sums}, sum, x);
+  }
+}
+
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attend::kernels {
+
+HWY_EXPORT(PanelWidth);
+HWY_EXPORT(PackPanels);
+HWY_EXPORT(Epilogue);
+HWY_EXPORT(OneThread);
+
+size_t panel_width() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
+
+void pack_panels(size_t k, size_t n, Matrix b, float* panels) {
+  HWY_DYNAMIC_DISPATCH(PackPanels)(k, n, b, panels);
+}
+
+void gemm_one_thread(const GemmJob& job) { HWY_DYNAMIC_DISPATCH(OneThread)(job); }
+
+void gemm_epilogue(const GemmJob& job, float* z) { HWY_DYNAMIC_DISPATCH(Epilogue)(job, z); }
+
+}  // namespace attend::kernels
+#endif

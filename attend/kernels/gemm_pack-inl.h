@@ -1,0 +1,141 @@
+// Packing: the right-hand side into panels of two registers, the left-hand side into short rows;
+// included once for each SIMD target.
+#if defined(ATTEND_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEND_KERNELS_GEMM_PACK_INL_H_
+#undef ATTEND_KERNELS_GEMM_PACK_INL_H_
+#else
+#define ATTEND_KERNELS_GEMM_PACK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "attend/kernels/gemm_block.h"
+#include "attend/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr size_t kLanes = HWY_LANES(float);
+constexpr size_t kPanel = 2 * kLanes;
+
+// Rows of the packed left-hand side lie this far apart: not a power of two, so that they do not
+// compete for the same cache sets.
+constexpr size_t kLeftStride = kSumBlock + 16;
+
+// Four floats from each of rows[0], rows[4], rows[8] ..., one a 128-bit block.
+template <class DT>
+HWY_INLINE hn::Vec<DT> LoadBlocks(DT d, const float* const* rows, size_t offset) {
+  constexpr size_t kSize = hn::MaxLanes(DT());
+  if constexpr (kSize <= 4) {
+    return hn::LoadU(d, rows[0] + offset);
+  } else {
+    const hn::Half<DT> half;
+    return hn::Combine(d, LoadBlocks(half, rows + kSize / 2, offset),
+                       LoadBlocks(half, rows, offset));
+  }
+}
+
+// Columns offset .. offset + 3 of kLanes rows, each column in a register: a 4 x 4 transpose in
+// every 128-bit block.
+struct FourColumns {
+  V c0, c1, c2, c3;
+};
+HWY_INLINE FourColumns LoadColumns(const float* const* rows, size_t offset) {
+  const D d;
+  const hn::Repartition<uint64_t, D> pairs;
+  const V r0 = LoadBlocks(d, rows, offset), r1 = LoadBlocks(d, rows + 1, offset);
+  const V r2 = LoadBlocks(d, rows + 2, offset), r3 = LoadBlocks(d, rows + 3, offset);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+  return {hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)),
+          hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)),
+          hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)),
+          hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
+}
+
+HWY_INLINE void StoreColumns(const FourColumns& columns, float* to, size_t stride) {
+  const D d;
+  hn::StoreU(columns.c0, d, to);
+  hn::StoreU(columns.c1, d, to + stride);
+  hn::StoreU(columns.c2, d, to + 2 * stride);
+  hn::StoreU(columns.c3, d, to + 3 * stride);
+}
+
+// to[i * stride + r] = rows[r][i] for i < size, r < kLanes.
+HWY_INLINE void TransposeRows(const float* const* rows, size_t size, float* to, size_t stride) {
+  size_t i = 0;
+  for (; i + 4 <= size; i += 4) StoreColumns(LoadColumns(rows, i), to + i * stride, stride);
+  for (; i < size; ++i) {
+    for (size_t r = 0; r < kLanes; ++r) to[i * stride + r] = rows[r][i];
+  }
+}
+
+// One panel from b stored by columns: `columns` runs of k floats, transposed.
+HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t stride, size_t columns,
+                                      float* panel) {
+  for (size_t half = 0; half < kPanel; half += kLanes) {
+    const float* rows[kLanes];  // past the last column it is repeated: filler
+    for (size_t r = 0; r < kLanes; ++r) rows[r] = b + std::min(half + r, columns - 1) * stride;
+    TransposeRows(rows, k, panel + half, kPanel);
+  }
+}
+
+// Panels from b stored by rows: a row at a time, for the sake of memory's order.
+HWY_NOINLINE void PackPanelsPlain(size_t k, const float* b, size_t stride, size_t columns,
+                                  float* panels, size_t panel_step) {
+  const D d;
+  for (size_t i = 0; i < k; ++i) {
+    const float* row = b + i * stride;
+    float* to = panels + i * kPanel;
+    size_t j = 0;
+    for (; j + kPanel <= columns; j += kPanel, to += panel_step) {
+      hn::Store(hn::LoadU(d, row + j), d, to);
+      hn::Store(hn::LoadU(d, row + j + kLanes), d, to + kLanes);
+    }
+    if (j < columns) {
+      for (size_t r = 0; r < kPanel; ++r) to[r] = j + r < columns ? row[j + r] : 0.0f;
+    }
+  }
+}
+
+// Rows [sum, sum + size) of b, columns [column, column + columns), into panels panel_step apart.
+HWY_INLINE void PackRight(const Matrix& b, size_t sum, size_t size, size_t column, size_t columns,
+                          float* panels, size_t panel_step) {
+  if (!b.transposed) {
+    PackPanelsPlain(size, b.data + sum * b.stride + column, b.stride, columns, panels, panel_step);
+    return;
+  }
+  for (size_t j = 0; j < columns; j += kPanel, panels += panel_step) {
+    PackPanelTransposed(size, b.data + (column + j) * b.stride + sum, b.stride,
+                        std::min(kPanel, columns - j), panels);
+  }
+}
+
+// Columns [sum, sum + size) of a into (rows, kLeftStride).
+HWY_NOINLINE void PackLeft(const Matrix& a, size_t rows, size_t sum, size_t size, float* to) {
+  if (!a.transposed) {
+    for (size_t i = 0; i < rows; ++i) {
+      std::memcpy(to + i * kLeftStride, a.data + i * a.stride + sum, size * sizeof(float));
+    }
+    return;
+  }
+  const float* from = a.data + sum * a.stride;
+  for (size_t i = 0; i < size; i += kLanes) {
+    const float*
+        lines[kLanes];  // past the end the last is repeated; kLeftStride leaves room for it
+    for (size_t r = 0; r < kLanes; ++r) lines[r] = from + std::min(i + r, size - 1) * a.stride;
+    TransposeRows(lines, rows, to + i, kLeftStride);
+  }
+}
+
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
