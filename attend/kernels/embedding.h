@@ -16,8 +16,8 @@ struct Embedding {
 // y[i] = scale table[ids[i]].  table (vocab, width), y (ids, width).
 void embedding(const Embedding& rows, const float* table, float* y);
 
-// d_table[id] = scale * the sum of dy[i] over the i with ids[i] == id, in the order of i; or +=
-// where `add`. Without `add` the whole table is written, each row once: zeros where no id occurs.
+// d_table[id] = the sum of scale dy[i] over the i with ids[i] == id, in the order of i; or += where
+// `add`. Without `add` the whole table is written: zeros where no id occurs.
 // dy (ids, width), d_table (vocab, width).
 void embedding_backward(const Embedding& rows, const float* dy, float* d_table, bool add);
 
