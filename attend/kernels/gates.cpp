@@ -21,6 +21,26 @@ HWY_INLINE auto Row(const M& matrix, size_t i) {
   return matrix.data == nullptr ? nullptr : matrix.data + i * matrix.stride;
 }
 
+// The same where rows are numbered by a table, or not.
+template <typename M>
+HWY_INLINE auto Row(const M& matrix, const int32_t* numbers, size_t i) {
+  return Row(matrix, numbers == nullptr ? i : static_cast<size_t>(numbers[i]));
+}
+
+// Where the new state of one row goes.
+struct NewState {
+  HWY_INLINE NewState(const GateOutputs& out, size_t i)
+      : y(Row(out.y, out.y_rows, i)), h(i < out.h_rows ? Row(out.h, i) : nullptr) {}
+
+  template <typename Lanes>
+  HWY_INLINE void Store(const Lanes& lanes, V state, size_t at) const {
+    lanes.Store(state, y + at);
+    if (h != nullptr) lanes.Store(state, h + at);
+  }
+
+  float *y, *h;
+};
+
 template <typename Lanes>
 HWY_INLINE V LoadOrZero(const Lanes& lanes, const float* row, size_t at) {
   return row == nullptr ? hn::Zero(D()) : lanes.Load(row + at);
@@ -53,18 +73,21 @@ HWY_INLINE V SigmoidSlope(V y) { return hn::Mul(y, OneMinus(y)); }
 
 HWY_NOINLINE void RnnRow(const RnnStep& step, size_t row) {
   const Projections sums(step.in, row);
-  float* h = Row(step.h, row);
+  const NewState out(step.out, row);
+  float* gates = Row(step.in.gates, row);
   const bool tanh = step.activation == RnnActivation::kTanh;
   ForLanes(step.in.width, [&](size_t i, auto lanes) HWY_ATTR {
     const V sum = sums.Sum(lanes, i);
     const V negative = hn::VecFromMask(D(), hn::Lt(sum, hn::Zero(D())));
-    lanes.Store(tanh ? Tanh(sum) : hn::AndNot(negative, sum), h + i);
+    const V h = tanh ? Tanh(sum) : hn::AndNot(negative, sum);
+    lanes.Store(h, gates + i);
+    out.Store(lanes, h, i);
   });
 }
 
 HWY_NOINLINE void RnnBackwardRow(const RnnBackward& step, size_t row) {
-  const float* y = Row(step.h, row);
-  const float *dy = Row(step.grad.dy, row), *dh = Row(step.grad.dh, row);
+  const float *y = Row(step.h, row), *dh = Row(step.grad.dh, row);
+  const float* dy = Row(step.grad.dy, step.grad.dy_rows, row);
   float* d_gates = Row(step.grad.d_gates, row);
   const bool tanh = step.activation == RnnActivation::kTanh;
   ForLanes(step.grad.width, [&](size_t i, auto lanes) HWY_ATTR {
@@ -81,7 +104,8 @@ HWY_NOINLINE void LstmRow(const LstmStep& step, size_t row) {
   const size_t width = step.in.width;
   float* gates = Row(step.in.gates, row);
   const float* c_prev = Row(step.c_prev, row);
-  float *c = Row(step.c, row), *h = Row(step.h, row);
+  float* c = Row(step.c, row);
+  const NewState out(step.out, row);
   ForLanes(width, [&](size_t at, auto lanes) HWY_ATTR {
     const V i = Sigmoid(sums.Sum(lanes, at));
     lanes.Store(i, gates + at);
@@ -93,7 +117,7 @@ HWY_NOINLINE void LstmRow(const LstmStep& step, size_t row) {
     lanes.Store(state, c + at);
     const V o = Sigmoid(sums.Sum(lanes, at + 3 * width));
     lanes.Store(o, gates + at + 3 * width);
-    lanes.Store(hn::Mul(o, Tanh(state)), h + at);
+    out.Store(lanes, hn::Mul(o, Tanh(state)), at);
   });
 }
 
@@ -101,7 +125,7 @@ HWY_NOINLINE void LstmBackwardRow(const LstmBackward& step, size_t row) {
   const size_t width = step.grad.width;
   const float *gates = Row(step.gates, row), *c = Row(step.c, row);
   const float* c_prev = Row(step.c_prev, row);
-  const float *dy = Row(step.grad.dy, row), *dh = Row(step.grad.dh, row);
+  const float *dy = Row(step.grad.dy, step.grad.dy_rows, row), *dh = Row(step.grad.dh, row);
   float *d_gates = Row(step.grad.d_gates, row), *dc = Row(step.dc, row);
   ForLanes(width, [&](size_t at, auto lanes) HWY_ATTR {
     const V i = lanes.Load(gates + at), f = lanes.Load(gates + at + width);
@@ -121,8 +145,9 @@ HWY_NOINLINE void LstmBackwardRow(const LstmBackward& step, size_t row) {
 HWY_NOINLINE void GruRow(const GruStep& step, size_t row) {
   const Projections sums(step.in, row);
   const size_t width = step.in.width;
-  float *gates = Row(step.in.gates, row), *h = Row(step.h, row), *h_n = Row(step.h_n, row);
+  float *gates = Row(step.in.gates, row), *h_n = Row(step.h_n, row);
   const float* h_prev = Row(step.h_prev, row);
+  const NewState out(step.out, row);
   ForLanes(width, [&](size_t at, auto lanes) HWY_ATTR {
     const V r = Sigmoid(sums.Sum(lanes, at));
     const V z = Sigmoid(sums.Sum(lanes, at + width));
@@ -133,14 +158,15 @@ HWY_NOINLINE void GruRow(const GruStep& step, size_t row) {
     lanes.Store(z, gates + at + width);
     lanes.Store(n, gates + at + 2 * width);
     if (h_n != nullptr) lanes.Store(from_h, h_n + at);
-    lanes.Store(hn::MulAdd(z, state, hn::Mul(OneMinus(z), n)), h + at);
+    out.Store(lanes, hn::MulAdd(z, state, hn::Mul(OneMinus(z), n)), at);
   });
 }
 
 HWY_NOINLINE void GruBackwardRow(const GruBackward& step, size_t row) {
   const size_t width = step.grad.width;
   const float *gates = Row(step.gates, row), *h_n = Row(step.h_n, row);
-  const float *h_prev = Row(step.h_prev, row), *dy = Row(step.grad.dy, row);
+  const float* h_prev = Row(step.h_prev, row);
+  const float* dy = Row(step.grad.dy, step.grad.dy_rows, row);
   float *d_gates = Row(step.grad.d_gates, row), *dh = Row(step.grad.dh, row);
   float* dh_n = Row(step.dh_n, row);
   ForLanes(width, [&](size_t at, auto lanes) HWY_ATTR {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "attend/kernels/gemm.h"
 
@@ -28,6 +29,15 @@ struct GateInputs {
   const float* h_bias = nullptr;  // (k width), or null
 };
 
+// Where the new h of each row goes: to the layer's output, whose rows may be in another order, and
+// for the rows whose sequences go on, the first ones, to what the next step is projected from.
+struct GateOutputs {
+  MutableMatrix y;  // (rows, width), written at row y_rows[i], or i where that is null
+  const int32_t* y_rows = nullptr;
+  MutableMatrix h = {nullptr, 0};  // (h_rows, width), written, or null
+  size_t h_rows = 0;
+};
+
 // What all cells' gradients read. `dh` is the gradient that reaches h from the next time step; rows
 // whose sequence ends here hold the gradient of the final state, or zero.
 struct GateGradients {
@@ -35,24 +45,26 @@ struct GateGradients {
   Matrix dy = {nullptr, 0};  // (rows, width): gradient of h as the layer's output, or null
   MutableMatrix dh;          // (rows, width)
   MutableMatrix d_gates;     // (rows, k width), written: gradient of the sums before activation
+  const int32_t* dy_rows = nullptr;  // dy is read at row dy_rows[i], or i where that is null
 };
 
 enum class RnnActivation { kTanh, kRelu };
 
-// h = activation(x W_x^T + x_bias + h_prev W_h^T + h_bias). `gates` is only read; h may be the
-// same.
+// h = activation(x W_x^T + x_bias + h_prev W_h^T + h_bias). On exit `gates` holds h as well, which
+// rnn_backward reads.
 struct RnnStep {
   GateInputs in;
   RnnActivation activation = RnnActivation::kTanh;
-  MutableMatrix h;  // (rows, width), written
+  GateOutputs out;
 };
 void rnn_step(const RnnStep& step);
 
 // d_gates = (dy + dh) activation'(h). dh is only read; h_prev's gradient is d_gates W_h alone.
+// d_gates may be h.
 struct RnnBackward {
   GateGradients grad;
   RnnActivation activation = RnnActivation::kTanh;
-  Matrix h;  // (rows, width): the output of rnn_step
+  Matrix h;  // (rows, width): from rnn_step
 };
 void rnn_backward(const RnnBackward& step);
 
@@ -61,7 +73,8 @@ void rnn_backward(const RnnBackward& step);
 struct LstmStep {
   GateInputs in;
   Matrix c_prev = {nullptr, 0};  // (rows, width), or null when zero; may be c
-  MutableMatrix c, h;            // (rows, width), written
+  MutableMatrix c;               // (rows, width), written
+  GateOutputs out;
 };
 void lstm_step(const LstmStep& step);
 
@@ -80,8 +93,8 @@ void lstm_backward(const LstmBackward& step);
 // h = (1 - z) n + z h_prev.  On exit `gates` holds the activated r, z, n, which gru_backward reads.
 struct GruStep {
   GateInputs in;
-  Matrix h_prev = {nullptr, 0};      // (rows, width), or null when zero; may be h
-  MutableMatrix h;                   // (rows, width), written
+  Matrix h_prev = {nullptr, 0};  // (rows, width), or null when zero; may be where h goes
+  GateOutputs out;
   MutableMatrix h_n = {nullptr, 0};  // (rows, width), written for gru_backward, or null
 };
 void gru_step(const GruStep& step);

@@ -58,15 +58,18 @@ TEST(Gates, RnnStepFollowsItsEquation) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
       for (const auto activation : {RnnActivation::kTanh, RnnActivation::kRelu}) {
-        Rows x(rows, width, 1), hx(rows, width, 2), h(rows, width, 3);
+        Rows gates(rows, width, 1), h(rows, width, 3);
+        const Rows x = gates, hx(rows, width, 2);
         const auto bx = bias(width, 4), bh = bias(width, 5);
-        rnn_step({{rows, width, x.out(), hx.in(), bx.data(), bh.data()}, activation, h.out()});
+        rnn_step(
+            {{rows, width, gates.out(), hx.in(), bx.data(), bh.data()}, activation, {h.out()}});
         for (size_t i = 0; i < rows; ++i) {
           for (size_t j = 0; j < width; ++j) {
-            const double sum = double{x(i, j)} + bx[j] + hx(i, j) + bh[j];
+            const double sum = x(i, j) + bx[j] + hx(i, j) + bh[j];
             const double expected =
                 activation == RnnActivation::kTanh ? std::tanh(sum) : std::max(sum, 0.0);
             ASSERT_NEAR(h(i, j), expected, kTolerance);
+            ASSERT_EQ(gates(i, j), h(i, j));
           }
         }
         expect_gaps_untouched(h, rows, width);
@@ -115,7 +118,7 @@ TEST(Gates, LstmStepFollowsItsEquations) {
       lstm_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
                  c_prev.in(),
                  c.out(),
-                 h.out()});
+                 {h.out()}});
       for (size_t i = 0; i < rows; ++i) {
         for (size_t j = 0; j < width; ++j) {
           double sums[4];
@@ -146,7 +149,7 @@ TEST(Gates, LstmBackwardMatchesDifferences) {
       Rows gates(rows, 4 * width, 1), c(rows, width, 2), h(rows, width, 3), dc(rows, width, 4);
       const Rows x = gates, c_prev(rows, width, 5), dy(rows, width, 6), wc = dc;
       Rows dh(rows, width, 7);
-      lstm_step({{rows, width, gates.out()}, c_prev.in(), c.out(), h.out()});
+      lstm_step({{rows, width, gates.out()}, c_prev.in(), c.out(), {h.out()}});
       lstm_backward({{rows, width, dy.in(), dh.out(), gates.out()},
                      gates.in(),
                      c_prev.in(),
@@ -192,7 +195,7 @@ TEST(Gates, GruStepFollowsItsEquations) {
       const auto bx = bias(3 * width, 6), bh = bias(3 * width, 7);
       gru_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
                 h_prev.in(),
-                h.out(),
+                {h.out()},
                 h_n.out()});
       for (size_t i = 0; i < rows; ++i) {
         for (size_t j = 0; j < width; ++j) {
@@ -220,7 +223,7 @@ TEST(Gates, GruBackwardMatchesDifferences) {
       Rows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3), dh(rows, width, 4);
       const Rows x = gates, hx(rows, 3 * width, 5), h_prev(rows, width, 6), dy(rows, width, 7),
                  dh_in = dh;
-      gru_step({{rows, width, gates.out(), hx.in()}, h_prev.in(), h.out(), h_n.out()});
+      gru_step({{rows, width, gates.out(), hx.in()}, h_prev.in(), {h.out()}, h_n.out()});
       gru_backward({{rows, width, dy.in(), dh.out(), gates.out()},
                     gates.in(),
                     h_n.in(),
@@ -261,19 +264,78 @@ TEST(Gates, NullInputsAreZeros) {
   }();
   const std::vector<float> no_bias(4 * kWidth, 0.0f);
   Rows a(kRows, 4 * kWidth, 1), b = a, ca(kRows, kWidth, 2), cb = ca, ha = ca, hb = ca;
-  lstm_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ca.out(), ha.out()});
+  lstm_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ca.out(), {ha.out()}});
   lstm_step({{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()},
              zeros.in(),
              cb.out(),
-             hb.out()});
+             {hb.out()}});
   EXPECT_EQ(a.data, b.data);
   EXPECT_EQ(ca.data, cb.data);
   EXPECT_EQ(ha.data, hb.data);
-  gru_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ha.out()});
-  gru_step(
-      {{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()}, zeros.in(), hb.out()});
+  gru_step({{kRows, kWidth, a.out()}, {nullptr, 0}, {ha.out()}});
+  gru_step({{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()},
+            zeros.in(),
+            {hb.out()}});
   EXPECT_EQ(a.data, b.data);
   EXPECT_EQ(ha.data, hb.data);
+}
+
+// With a table of rows, y is written and dy read there, and only rows that go on reach h.
+TEST(Gates, RowsOfTheOutputMayBeInAnotherOrder) {
+  constexpr size_t kRows = 4, kGoOn = 2, kWidth = 11;
+  const int32_t order[kRows] = {5, 0, 3, 1};
+  Rows y(kRows, kWidth, 1), y_moved(6, kWidth, 2), h(kRows, kWidth, 3);
+  const GateOutputs plain{y.out()}, moved{y_moved.out(), order, h.out(), kGoOn};
+  const Rows h_before = h, y_before = y_moved;
+  const auto expect_moved = [&] {
+    for (size_t j = 0; j < kWidth; ++j) {
+      for (size_t i = 0; i < kRows; ++i) {
+        ASSERT_EQ(y_moved(static_cast<size_t>(order[i]), j), y(i, j));
+        ASSERT_EQ(h(i, j), i < kGoOn ? y(i, j) : h_before(i, j));
+      }
+      for (const size_t i : {2, 4}) ASSERT_EQ(y_moved(i, j), y_before(i, j));
+    }
+  };
+  for (const GateOutputs& out : {plain, moved}) {
+    Rows gates(kRows, kWidth, 4);
+    rnn_step({{kRows, kWidth, gates.out()}, RnnActivation::kTanh, out});
+  }
+  expect_moved();
+  for (const GateOutputs& out : {plain, moved}) {
+    Rows gates(kRows, 4 * kWidth, 5), c(kRows, kWidth, 6);
+    lstm_step({{kRows, kWidth, gates.out()}, {nullptr, 0}, c.out(), out});
+  }
+  expect_moved();
+  for (const GateOutputs& out : {plain, moved}) {
+    Rows gates(kRows, 3 * kWidth, 7);
+    gru_step({{kRows, kWidth, gates.out()}, {nullptr, 0}, out});
+  }
+  expect_moved();
+}
+
+TEST(Gates, RowsOfTheGradientMayBeInAnotherOrder) {
+  constexpr size_t kRows = 4, kWidth = 11;
+  const int32_t order[kRows] = {5, 0, 3, 1};
+  const Rows dy_moved(6, kWidth, 1), h(kRows, kWidth, 2), gates(kRows, 4 * kWidth, 3);
+  Rows dy(kRows, kWidth, 0);
+  for (size_t i = 0; i < kRows; ++i) {
+    for (size_t j = 0; j < kWidth; ++j) {
+      dy(i, j) = static_cast<float>(dy_moved(static_cast<size_t>(order[i]), j));
+    }
+  }
+  std::vector<std::vector<float>> results[3];
+  for (const bool moved : {false, true}) {
+    Rows dh(kRows, kWidth, 4), dc(kRows, kWidth, 5), d_gates(kRows, 4 * kWidth, 6);
+    const GateGradients grad{kRows,    kWidth,        moved ? dy_moved.in() : dy.in(),
+                             dh.out(), d_gates.out(), moved ? order : nullptr};
+    rnn_backward({grad, RnnActivation::kTanh, h.in()});
+    results[0].push_back(d_gates.data);
+    lstm_backward({grad, gates.in(), {nullptr, 0}, h.in(), dc.out()});
+    results[1].push_back(d_gates.data);
+    gru_backward({grad, gates.in(), h.in(), {nullptr, 0}, dc.out()});
+    results[2].push_back(d_gates.data);
+  }
+  for (const auto& result : results) EXPECT_EQ(result[0], result[1]);
 }
 
 TEST(Gates, SameBitsForAnyNumberOfThreads) {
@@ -282,7 +344,7 @@ TEST(Gates, SameBitsForAnyNumberOfThreads) {
   for (const int threads : {1, 2, 4}) {
     const ThreadCountScope scope(threads);
     Rows gates(kRows, 4 * kWidth, 1), c(kRows, kWidth, 2), h(kRows, kWidth, 3);
-    lstm_step({{kRows, kWidth, gates.out()}, c.in(), c.out(), h.out()});
+    lstm_step({{kRows, kWidth, gates.out()}, c.in(), c.out(), {h.out()}});
     results.push_back(h.data);
   }
   EXPECT_EQ(results[0], results[1]);
