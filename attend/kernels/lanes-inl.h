@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-#include "attend/kernels/math-inl.h"
+#include "attend/kernels/loops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
@@ -26,16 +26,8 @@ struct AllLanes {
 struct FirstLanes {
   size_t count;
 
-  HWY_INLINE V Load(const float* p) const {
-    HWY_ALIGN float lanes[hn::MaxLanes(D())] = {};
-    for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
-    return hn::Load(D(), lanes);
-  }
-  HWY_INLINE void Store(V v, float* p) const {
-    HWY_ALIGN float lanes[hn::MaxLanes(D())];
-    hn::Store(v, D(), lanes);
-    for (size_t i = 0; i < count; ++i) p[i] = lanes[i];
-  }
+  HWY_INLINE V Load(const float* p) const { return LoadPart(p, count); }
+  HWY_INLINE void Store(V v, float* p) const { StorePart(v, p, count); }
 };
 
 // Calls body(i, lanes) for all registers of [0, size): `lanes` loads and stores what there is of

@@ -1,0 +1,163 @@
+#include "attend/base/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A fresh directory for each test, removed after it.
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "attend-files-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  static void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
+  static std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  size_t entries() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
+  }
+  // Runs `action` and expects an IoError whose text names `path`.
+  template <typename Action>
+  static void expect_io_error(const fs::path& path, const Action& action) {
+    try {
+      action();
+      FAIL() << "no error";
+    } catch (const IoError& error) {
+      EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
+    }
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(Files, AtomicFileReplacesTheWholeFile) {
+  const fs::path path = directory_ / "model";
+  write(path, "a longer text than the new one");
+  AtomicFile file(path);
+  file.write("new ");
+  file.write("text");
+  EXPECT_EQ(read(path), "a longer text than the new one");
+  file.commit();
+  EXPECT_EQ(read(path), "new text");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, AtomicFileWithoutCommitLeavesTheOldOne) {
+  const fs::path path = directory_ / "model";
+  write(path, "old");
+  {
+    AtomicFile file(path);
+    file.write("half of a new");
+    EXPECT_EQ(entries(), 2u);
+  }
+  EXPECT_EQ(read(path), "old");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, AtomicFileCreatesWithTheUsersMask) {
+  const mode_t before = ::umask(027);
+  replace_file(directory_ / "model", "text");
+  ::umask(before);
+  EXPECT_EQ(fs::status(directory_ / "model").permissions(), static_cast<fs::perms>(0640));
+}
+
+TEST_F(Files, AtomicFileNamesAPathItCannotWrite) {
+  const fs::path missing = directory_ / "missing" / "model";
+  expect_io_error(missing, [&] { AtomicFile file(missing); });
+  // A directory in the way: the rename fails, and the temporary goes.
+  const fs::path blocked = directory_ / "blocked";
+  fs::create_directory(blocked);
+  expect_io_error(blocked, [&] { replace_file(blocked, "text"); });
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, AtomicFileNamesAPathInAReadOnlyDirectory) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec);
+  const fs::path path = directory_ / "model";
+  expect_io_error(path, [&] { AtomicFile file(path); });
+  fs::permissions(directory_, fs::perms::owner_all);
+}
+
+TEST_F(Files, AtomicFileWorksInTheCurrentDirectory) {
+  const fs::path before = fs::current_path();
+  fs::current_path(directory_);
+  replace_file("model", "text");
+  fs::current_path(before);
+  EXPECT_EQ(read(directory_ / "model"), "text");
+}
+
+// A limit on file size stands in for a full disk.
+TEST_F(Files, AtomicFileKeepsTheOldOneWhenAWriteFails) {
+  const fs::path path = directory_ / "model";
+  write(path, "old");
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 1000, before.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  expect_io_error(path, [&] { replace_file(path, std::string(5000, 'x')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read(path), "old");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, MappedFileShowsTheBytes) {
+  const fs::path path = directory_ / "data";
+  write(path, "some bytes");
+  MappedFile file(path);
+  EXPECT_EQ(file.text(), "some bytes");
+  EXPECT_EQ(file.bytes().size(), 10u);
+  MappedFile moved = std::move(file);
+  EXPECT_EQ(moved.text(), "some bytes");
+  EXPECT_EQ(file.text(), "");  // NOLINT: a moved-from file is empty
+  write(directory_ / "other", "else");
+  moved = MappedFile(directory_ / "other");
+  EXPECT_EQ(moved.text(), "else");
+}
+
+TEST_F(Files, MappedFileMayBeEmpty) {
+  write(directory_ / "empty", "");
+  const MappedFile file(directory_ / "empty");
+  EXPECT_TRUE(file.bytes().empty());
+  EXPECT_EQ(file.text(), "");
+}
+
+TEST_F(Files, MappedFileOutlivesItsReplacement) {
+  const fs::path path = directory_ / "data";
+  write(path, "old bytes");
+  const MappedFile file(path);
+  replace_file(path, "new");
+  EXPECT_EQ(file.text(), "old bytes");
+}
+
+TEST_F(Files, MappedFileNamesWhatItCannotMap) {
+  const fs::path missing = directory_ / "missing";
+  expect_io_error(missing, [&] { MappedFile file(missing); });
+  expect_io_error(directory_, [&] { MappedFile file(directory_); });
+}
+
+}  // namespace
+}  // namespace attend
