@@ -93,7 +93,7 @@ void BM_LstmStep(benchmark::State& state) {
     lstm_step({{rows, width, {gates.data(), wide}, {h_gates.data(), wide}, bias.data()},
                {c.data(), width},
                {c.data(), width},
-               {h.data(), width}});
+               {.y = {h.data(), width}}});
     lstm_backward({{rows, width, {h.data(), width}, {dh.data(), width}, {d_gates.data(), wide}},
                    {gates.data(), wide},
                    {c.data(), width},
@@ -111,7 +111,7 @@ void BM_GruStep(benchmark::State& state) {
   for (auto _ : state) {
     gru_step({{rows, width, {gates.data(), wide}, {h_gates.data(), wide}, bias.data()},
               {h.data(), width},
-              {h.data(), width},
+              {.y = {h.data(), width}},
               {h_n.data(), width}});
     gru_backward({{rows, width, {h.data(), width}, {dh.data(), width}, {d_gates.data(), wide}},
                   {gates.data(), wide},
