@@ -1,0 +1,24 @@
+// The subcommands of `attend`, one a file. Each adds itself to the command line; after parsing,
+// main runs the one that was named and exits with what it returns.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+
+namespace attend::cli {
+
+struct Command {
+  CLI::App* parser;
+  std::function<int()> run;
+};
+
+Command add_bench(CLI::App& app);
+Command add_check(CLI::App& app);
+
+// "attend 0.1.0", and the lines that say what it runs on.
+std::string version();
+std::string machine_summary();
+
+}  // namespace attend::cli

@@ -1,0 +1,65 @@
+// The command `attend`. Exits 0 on success, 1 on a run-time error, 2 on a usage error.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "attend/base/parallel.h"
+#include "attend/kernels/gemm.h"
+#include "attend/kernels/machine.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+
+std::string version() { return "attend " ATTEND_VERSION; }
+
+std::string machine_summary() {
+  const bool own = kernels::gemm_backend() == kernels::GemmBackend::kOwn;
+  return fmt::format(
+      "  SIMD target   {}\n"
+      "  threads       {}\n"
+      "  GEMM          {}\n",
+      kernels::simd_target(), thread_count(), own ? "own micro-kernel" : "oneDNN");
+}
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app{"Attention models on CPUs: train them, run them, and see what they look at.",
+               "attend"};
+  app.set_version_flag("--version", version());
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(28);
+  int threads = 0;
+  app.add_option("--threads", threads, "threads to use (default: all cores, or OMP_NUM_THREADS)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""));
+  app.fallthrough();  // options of `attend` may also follow the subcommand
+
+  const std::vector<Command> commands = {add_check(app), add_bench(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (threads > 0) set_thread_count(threads);
+  for (const Command& command : commands) {
+    if (command.parser->parsed()) return command.run();
+  }
+  fmt::print(stderr, "{}", app.help());
+  return 2;
+}
+
+}  // namespace
+}  // namespace attend::cli
+
+int main(int argc, char** argv) {
+  try {
+    return attend::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "attend: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,16 @@
+# Runs the command and checks its exit code and what it says: cmake -DATTEND=... -P cli.cmake
+function(expect code pattern)
+  execute_process(COMMAND ${ATTEND} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT result EQUAL ${code} OR NOT "${out}${err}" MATCHES "${pattern}")
+    message(FATAL_ERROR "attend ${ARGN}: exit ${result}, expected ${code} and '${pattern}'\n${out}${err}")
+  endif()
+endfunction()
+
+expect(0 "^attend [0-9]+\\.[0-9]+" --version)
+expect(0 "check .*bench " --help)
+expect(0 "matrix product NN +ok" check)
+expect(0 "threads +1\n" check --threads 1)
+expect(2 "Usage: attend")
+expect(2 "not expected: nonsense" nonsense)
+expect(2 "not expected: --nonsense" bench --nonsense)
+expect(2 "--threads" check --threads 0)
