@@ -27,14 +27,10 @@ void divide_backward(const DivideGradient& gradient, size_t size);
 // y[i] += a x[i].
 void axpy(float a, const float* x, float* y, size_t size);
 
-// y[i] = a x[i] + b, or y[i] += where `add`.
+// y[i] = a x[i], x[i] + b, or a x[i] + b; or y[i] += where `add`.
+void scale(float a, const float* x, float* y, size_t size, bool add = false);
+void add_scalar(const float* x, float b, float* y, size_t size, bool add = false);
 void affine(float a, float b, const float* x, float* y, size_t size, bool add = false);
-inline void scale(float a, const float* x, float* y, size_t size, bool add = false) {
-  affine(a, 0.0f, x, y, size, add);
-}
-inline void add_scalar(const float* x, float b, float* y, size_t size, bool add = false) {
-  affine(1.0f, b, x, y, size, add);
-}
 
 void fill(float value, float* y, size_t size);
 void copy(const float* x, float* y, size_t size);

@@ -1,0 +1,191 @@
+// Sums, products and largest elements.
+#include "attend/kernels/reduce.h"
+
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attend/kernels/reduce.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "attend/kernels/column_sums-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+namespace {
+
+using DD = hn::ScalableTag<double>;
+using VD = hn::Vec<DD>;
+
+// The sum of op(x[i], y[i]) in double.
+template <typename Op>
+HWY_FLATTEN HWY_NOINLINE double SumInDouble(const float* x, const float* y, size_t size, Op op) {
+  const DD d;
+  const hn::Rebind<float, DD> half;
+  const size_t lanes = hn::Lanes(d);
+  const auto term = [&](size_t at) {
+    return op(hn::PromoteTo(d, hn::LoadU(half, x + at)), hn::PromoteTo(d, hn::LoadU(half, y + at)));
+  };
+  VD s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  size_t i = 0;
+  for (; i + 4 * lanes <= size; i += 4 * lanes) {
+    s0 = hn::Add(s0, term(i));
+    s1 = hn::Add(s1, term(i + lanes));
+    s2 = hn::Add(s2, term(i + 2 * lanes));
+    s3 = hn::Add(s3, term(i + 3 * lanes));
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < size; ++i) sum += hn::GetLane(op(hn::Set(d, x[i]), hn::Set(d, y[i])));
+  return sum;
+}
+
+template <typename Op>
+double ParallelSum(const float* x, const float* y, size_t size, Op op) {
+  if (size <= kGrain) return SumInDouble(x, y, size, op);
+  thread_local std::vector<double> buffer;
+  buffer.resize(chunk_count(size, kGrain));
+  double* partial = buffer.data();
+  parallel_for(size, kGrain, [&](size_t begin, size_t end) {
+    partial[begin / kGrain] = SumInDouble(x + begin, y + begin, end - begin, op);
+  });
+  double sum = 0.0;
+  for (const double part : buffer) sum += part;
+  return sum;
+}
+
+double SumAll(const float* x, size_t size) {
+  return ParallelSum(x, x, size, [](VD a, VD) { return a; });
+}
+
+double DotAll(const float* x, const float* y, size_t size) {
+  return ParallelSum(x, y, size, [](VD a, VD b) { return hn::Mul(a, b); });
+}
+
+void SumRows(Rows x, float* total, bool add) {
+  const float* sums = SumOverRows(x.count, x.width, x.width, [&](size_t i, size_t end, float* own) {
+    // Four rows at a time: the sums are loaded and stored a quarter as often.
+    for (; i + 4 <= end; i += 4) {
+      const auto op = [](V sum, V a, V b, V c, V d) {
+        return hn::Add(sum, hn::Add(hn::Add(a, b), hn::Add(c, d)));
+      };
+      Transform(own, x.width, op, own, x.row(i), x.row(i + 1), x.row(i + 2), x.row(i + 3));
+    }
+    for (; i < end; ++i) {
+      Transform(
+          own, x.width, [](V sum, V a) { return hn::Add(sum, a); }, own, x.row(i));
+    }
+  });
+  Deliver(sums, total, x.width, add);
+}
+
+void MultiplySumRows(Rows x, Rows y, float* total, bool add) {
+  const float* sums = SumOverRows(x.count, x.width, x.width, [&](size_t i, size_t end, float* own) {
+    const auto op = [](V sum, V a, V b) { return hn::MulAdd(a, b, sum); };
+    for (; i < end; ++i) Transform(own, x.width, op, own, x.row(i), y.row(i));
+  });
+  Deliver(sums, total, x.width, add);
+}
+
+void SumColumns(Rows x, float* total, bool add) {
+  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
+    for (; i < end; ++i) {
+      total[i] = Sum(
+                     x.width, [](V v) { return v; }, x.row(i)) +
+                 (add ? total[i] : 0.0f);
+    }
+  });
+}
+
+void DotRows(Rows x, Rows y, float* total, bool add) {
+  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
+    const auto op = [](V a, V b) { return hn::Mul(a, b); };
+    for (; i < end; ++i) {
+      total[i] = Sum(x.width, op, x.row(i), y.row(i)) + (add ? total[i] : 0.0f);
+    }
+  });
+}
+
+// The first place that test(register) marks, `size` if there is none.
+template <typename Test>
+HWY_FLATTEN HWY_NOINLINE size_t Find(const float* x, size_t size, Test test) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < size; i += lanes) {
+    const size_t rest = size - i;
+    const auto found = rest >= lanes ? test(hn::LoadU(d, x + i))
+                                     : hn::And(hn::FirstN(d, rest), test(LoadPart(x + i, rest)));
+    if (!hn::AllFalse(d, found)) return i + static_cast<size_t>(hn::FindFirstTrue(d, found));
+  }
+  return size;
+}
+
+HWY_INLINE size_t FirstNaN(const float* x, size_t size) {
+  return Find(x, size, [](V v) { return hn::IsNaN(v); });
+}
+
+void MaxRows(Rows x, float* largest) {
+  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
+    for (; i < end; ++i) {
+      const size_t nan = FirstNaN(x.row(i), x.width);
+      largest[i] = nan < x.width ? x.row(i)[nan] : Largest(x.row(i), x.width);
+    }
+  });
+}
+
+void ArgmaxRows(Rows x, int32_t* place) {
+  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
+    for (; i < end; ++i) {
+      size_t at = FirstNaN(x.row(i), x.width);
+      if (at == x.width) {
+        const V largest = hn::Set(D(), Largest(x.row(i), x.width));
+        at = Find(x.row(i), x.width, [=](V v) { return hn::Eq(v, largest); });
+      }
+      place[i] = static_cast<int32_t>(at);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attend::kernels {
+
+HWY_EXPORT(SumAll);
+HWY_EXPORT(DotAll);
+HWY_EXPORT(SumRows);
+HWY_EXPORT(MultiplySumRows);
+HWY_EXPORT(SumColumns);
+HWY_EXPORT(DotRows);
+HWY_EXPORT(MaxRows);
+HWY_EXPORT(ArgmaxRows);
+
+double sum(const float* x, size_t size) { return HWY_DYNAMIC_DISPATCH(SumAll)(x, size); }
+
+double dot(const float* x, const float* y, size_t size) {
+  return HWY_DYNAMIC_DISPATCH(DotAll)(x, y, size);
+}
+
+double sum_of_squares(const float* x, size_t size) { return dot(x, x, size); }
+
+void sum_rows(Rows x, float* total, bool add) { HWY_DYNAMIC_DISPATCH(SumRows)(x, total, add); }
+
+void multiply_sum_rows(Rows x, Rows y, float* total, bool add) {
+  HWY_DYNAMIC_DISPATCH(MultiplySumRows)(x, y, total, add);
+}
+
+void sum_columns(Rows x, float* total, bool add) {
+  HWY_DYNAMIC_DISPATCH(SumColumns)(x, total, add);
+}
+
+void dot_rows(Rows x, Rows y, float* total, bool add) {
+  HWY_DYNAMIC_DISPATCH(DotRows)(x, y, total, add);
+}
+
+void max_rows(Rows x, float* largest) { HWY_DYNAMIC_DISPATCH(MaxRows)(x, largest); }
+
+void argmax_rows(Rows x, int32_t* place) { HWY_DYNAMIC_DISPATCH(ArgmaxRows)(x, place); }
+
+}  // namespace attend::kernels
+#endif

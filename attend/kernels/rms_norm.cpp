@@ -1,0 +1,58 @@
+// Root-mean-square normalisation.
+#include "attend/kernels/rms_norm.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attend/kernels/rms_norm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "attend/kernels/norm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+namespace {
+
+// With a residual, sum = x + residual is written first and normalised instead of x.
+void Forward(Rows x, const Rows* residual, const RmsNorm& norm, MutableRows sum, MutableRows y,
+             float* rstd) {
+  parallel_for(x.count, RowGrain(x.width), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const float* row = x.row(i);
+      if (residual != nullptr) row = AddResidual(row, residual->row(i), x.width, sum.row(i));
+      const RowStatistics s = Statistics<false>(row, x.width, norm.eps);
+      Normalise(row, x.width, s, norm.gamma, nullptr, y.row(i));
+      if (rstd != nullptr) rstd[i] = s.rstd;
+    }
+  });
+}
+
+void Backward(Rows x, Rows dy, const float* gamma, const float* rstd, const RmsNormGradient& to) {
+  NormBackward<false>({x, dy, gamma, nullptr, rstd, to.dx, to.dgamma, nullptr, to.add});
+}
+
+}  // namespace
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attend::kernels {
+
+HWY_EXPORT(Forward);
+HWY_EXPORT(Backward);
+
+void rms_norm(Rows x, const RmsNorm& norm, MutableRows y, float* rstd) {
+  HWY_DYNAMIC_DISPATCH(Forward)(x, nullptr, norm, {}, y, rstd);
+}
+
+void rms_norm_residual(Rows x, Rows residual, const RmsNorm& norm, MutableRows sum, MutableRows y,
+                       float* rstd) {
+  HWY_DYNAMIC_DISPATCH(Forward)(x, &residual, norm, sum, y, rstd);
+}
+
+void rms_norm_backward(Rows x, Rows dy, const float* gamma, const float* rstd,
+                       const RmsNormGradient& gradient) {
+  HWY_DYNAMIC_DISPATCH(Backward)(x, dy, gamma, rstd, gradient);
+}
+
+}  // namespace attend::kernels
+#endif
