@@ -94,7 +94,8 @@ void embedding_backward(const Embedding& rows, const float* dy, float* d_table, 
 }
 
 size_t first_id_outside(std::span<const int32_t> ids, size_t vocab) {
-  const auto outside = [&](int32_t id) { return id < 0 || static_cast<size_t>(id) >= vocab; };
+  // A negative id is a huge one without its sign.
+  const auto outside = [&](int32_t id) { return static_cast<size_t>(id) >= vocab; };
   return static_cast<size_t>(std::find_if(ids.begin(), ids.end(), outside) - ids.begin());
 }
 
