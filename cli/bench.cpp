@@ -10,13 +10,8 @@
 #include <vector>
 
 #include "attend/base/parallel.h"
-#include "attend/base/rng.h"
-#include "attend/kernels/activations.h"
-#include "attend/kernels/dropout.h"
-#include "attend/kernels/embedding.h"
-#include "attend/kernels/gemm.h"
 #include "attend/kernels/machine.h"
-#include "attend/kernels/optimizer.h"
+#include "cli/bench_cases.h"
 #include "cli/commands.h"
 
 namespace attend::cli {
@@ -77,89 +72,6 @@ Limits measure_limits(const Options& options) {
   return limits;
 }
 
-// One line of the table. `flops` and `bytes` are what one run cannot do without; the larger share
-// of the machine's limit bounds it.
-struct Case {
-  std::string name;
-  double flops, bytes;
-  std::function<void()> run;
-};
-
-using Floats = std::shared_ptr<std::vector<float>>;
-
-Floats numbers(size_t size) {
-  auto x = std::make_shared<std::vector<float>>(size);
-  fill_uniform(*x, RandomStream(1, size), -1.0f, 1.0f);
-  return x;
-}
-
-Case gemm_case(size_t m, size_t n, size_t k, const char* form) {
-  const bool a_transposed = form[0] == 'T', b_transposed = form[1] == 'T';
-  const Floats a = numbers(m * k), b = numbers(k * n), c = numbers(m * n);
-  const double work = 2.0 * static_cast<double>(m) * static_cast<double>(n * k);
-  return {fmt::format("gemm {} {} x {} x {}", form, m, n, k), work,
-          static_cast<double>((m * k + k * n + m * n) * sizeof(float)), [=] {
-            kernels::gemm(m, n, k, {a->data(), a_transposed ? m : k, a_transposed},
-                          {b->data(), b_transposed ? k : n, b_transposed}, {c->data(), n});
-          }};
-}
-
-Case activation_case(const char* name, kernels::Activation activation, size_t size) {
-  const Floats x = numbers(size), y = numbers(size);
-  return {fmt::format("{} {}", name, size), 0.0, static_cast<double>(2 * size * sizeof(float)),
-          [=] { kernels::activate(activation, x->data(), y->data(), size); }};
-}
-
-Case dropout_case(size_t size) {
-  const Floats x = numbers(size), y = numbers(size), dy = numbers(size), dx = numbers(size);
-  const kernels::Dropout options{0.1f, RandomStream(1, 2)};
-  return {fmt::format("dropout, both ways, {}", size), 0.0,
-          static_cast<double>(4 * size * sizeof(float)), [=] {
-            kernels::dropout(x->data(), y->data(), size, options);
-            kernels::dropout_backward(dy->data(), dx->data(), size, options, false);
-          }};
-}
-
-Case embedding_case(size_t count, size_t vocab, size_t width) {
-  auto ids = std::make_shared<std::vector<int32_t>>(count);
-  for (size_t i = 0; i < count; ++i) {
-    (*ids)[i] = static_cast<int32_t>(RandomStream(1, 3).below(i, vocab));
-  }
-  const Floats dy = numbers(count * width), d_table = numbers(vocab * width);
-  return {fmt::format("embedding gradient {} of {} x {}", count, vocab, width), 0.0,
-          static_cast<double>((count + vocab) * width * sizeof(float)), [=] {
-            kernels::embedding_backward({*ids, vocab, width}, dy->data(), d_table->data(), false);
-          }};
-}
-
-Case adamw_case(size_t tensors, size_t size) {
-  const size_t total = tensors * size;
-  const Floats p = numbers(total), g = numbers(total), m = numbers(total);
-  const auto v = std::make_shared<std::vector<float>>(total, 0.1f);
-  std::vector<kernels::OptimizerTensor> list;
-  for (size_t at = 0; at < total; at += size) {
-    list.push_back({p->data() + at, g->data() + at, m->data() + at, v->data() + at, size, 0.01f});
-  }
-  return {fmt::format("AdamW {} x {}", tensors, size), 0.0,
-          static_cast<double>(7 * total * sizeof(float)),
-          [list, memory = std::vector<Floats>{p, g, m, v}] { kernels::adam(list, {}); }};
-}
-
-// Cases are made one at a time, so that only one holds memory.
-std::vector<std::function<Case()>> cases() {
-  using kernels::Activation;
-  return {
-      [] { return gemm_case(2048, 2048, 512, "NT"); },
-      [] { return gemm_case(2048, 512, 2048, "NN"); },
-      [] { return gemm_case(512, 512, 2048, "TN"); },
-      [] { return gemm_case(1024, 8000, 512, "NT"); },
-      [] { return activation_case("gelu", Activation::kGelu, 2048 * 2048); },
-      [] { return dropout_case(2048 * 2048); },
-      [] { return embedding_case(4096, 8000, 512); },
-      [] { return adamw_case(100, 200000); },
-  };
-}
-
 struct Result {
   std::string name, limit;
   double seconds, flops, bytes, percent;
@@ -211,7 +123,7 @@ int run_bench(const Options& options) {
   const Limits limits = measure_limits(options);
   if (!options.json) print_table_head(limits);
   std::vector<Result> results;
-  for (const auto& make : cases()) {
+  for (const auto& make : bench_cases()) {
     results.push_back(measure(make(), limits, options.quick ? 0.1 : 0.5));
     if (!options.json) print_row(results.back());
   }

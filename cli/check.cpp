@@ -11,11 +11,14 @@
 #include "attend/base/parallel.h"
 #include "attend/base/rng.h"
 #include "attend/kernels/activations.h"
+#include "attend/kernels/cross_entropy.h"
 #include "attend/kernels/dropout.h"
 #include "attend/kernels/embedding.h"
 #include "attend/kernels/gates.h"
 #include "attend/kernels/gemm.h"
+#include "attend/kernels/layer_norm.h"
 #include "attend/kernels/optimizer.h"
+#include "attend/kernels/softmax.h"
 #include "cli/commands.h"
 
 namespace attend::cli {
@@ -71,6 +74,49 @@ double check_activation(kernels::Activation activation, double (*f)(double)) {
   return largest_error(y, [&](size_t i) { return f(x[i]); });
 }
 
+constexpr size_t kRows = 7, kWidth = 131;
+
+// The log of the sum of e^x over row i.
+double log_sum(const Values& x, size_t i) {
+  double sum = 0;
+  for (size_t j = 0; j < kWidth; ++j) sum += std::exp(double{x[i * kWidth + j]});
+  return std::log(sum);
+}
+
+double check_softmax() {
+  const Values x = numbers(kRows * kWidth, 13);
+  Values y(x.size());
+  kernels::softmax(kernels::dense_rows(x.data(), kRows, kWidth),
+                   kernels::dense_rows(y.data(), kRows, kWidth));
+  return largest_error(y, [&](size_t at) { return std::exp(x[at] - log_sum(x, at / kWidth)); });
+}
+
+double check_cross_entropy() {
+  const Values x = numbers(kRows * kWidth, 14);
+  const std::vector<int32_t> targets = {0, 1, 2, 3, 4, 5, 130};
+  Values loss(kRows), lse(kRows);
+  kernels::cross_entropy(kernels::dense_rows(x.data(), kRows, kWidth), targets.data(), 0.0f,
+                         loss.data(), lse.data());
+  return largest_error(loss, [&](size_t i) {
+    return log_sum(x, i) - x[i * kWidth + static_cast<size_t>(targets[i])];
+  });
+}
+
+double check_layer_norm() {
+  const Values x = numbers(kRows * kWidth, 15);
+  Values y(x.size());
+  kernels::layer_norm(kernels::dense_rows(x.data(), kRows, kWidth), {},
+                      kernels::dense_rows(y.data(), kRows, kWidth), nullptr, nullptr);
+  return largest_error(y, [&](size_t at) {
+    const float* row = x.data() + at / kWidth * kWidth;
+    double mean = 0, variance = 0;
+    for (size_t j = 0; j < kWidth; ++j) mean += row[j] / double{kWidth};
+    for (size_t j = 0; j < kWidth; ++j)
+      variance += (row[j] - mean) * (row[j] - mean) / double{kWidth};
+    return (x[at] - mean) / std::sqrt(variance + 1e-5);
+  });
+}
+
 double check_dropout() {
   const Values x = numbers(1003, 5);
   Values y(x.size());
@@ -85,7 +131,7 @@ double check_dropout() {
 }
 
 double check_embedding() {
-  constexpr size_t kIds = 200, kVocab = 37, kWidth = 53;
+  constexpr size_t kIds = 200, kVocab = 37;
   std::vector<int32_t> ids(kIds);
   for (size_t i = 0; i < kIds; ++i)
     ids[i] = static_cast<int32_t>(RandomStream(3, 3).below(i, kVocab));
@@ -104,7 +150,6 @@ double check_embedding() {
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 double check_lstm() {
-  constexpr size_t kRows = 5, kWidth = 61;
   const Values x = numbers(kRows * 4 * kWidth, 7), c_prev = numbers(kRows * kWidth, 8);
   Values gates = x, c(c_prev.size()), h(c_prev.size());
   kernels::lstm_step({.in = {.rows = kRows, .width = kWidth, .gates = {gates.data(), 4 * kWidth}},
@@ -161,6 +206,9 @@ std::vector<Check> checks() {
       {"exp", 1e-6, [] { return check_activation(Activation::kExp, std::exp); }},
       {"tanh", 1e-6, [] { return check_activation(Activation::kTanh, std::tanh); }},
       {"sigmoid", 1e-6, [] { return check_activation(Activation::kSigmoid, sigmoid); }},
+      {"softmax", 1e-6, check_softmax},
+      {"cross-entropy", 1e-5, check_cross_entropy},
+      {"layer norm", 1e-5, check_layer_norm},
       {"dropout", 0.0, check_dropout},
       {"embedding gradient", 1e-5, check_embedding},
       {"LSTM gates", 1e-6, check_lstm},
