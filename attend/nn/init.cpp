@@ -75,18 +75,37 @@ void initialize(const Tensor& x, Init init, RandomStream random, float scale) {
   const auto uniform = [&](float bound) { fill_uniform(x.span(), random, -bound, bound); };
   const auto normal = [&](float deviation) { fill_normal(x.span(), random, 0.0f, deviation); };
   switch (init) {
-    case Init::kZeros: std::ranges::fill(x.span(), 0.0f); break;
-    case Init::kOnes: std::ranges::fill(x.span(), scale); break;
-    case Init::kUniform: uniform(scale); break;
-    case Init::kNormal: normal(scale); break;
-    case Init::kXavierUniform: uniform(scale * std::sqrt(6.0f / (fans.in + fans.out))); break;
-    case Init::kXavierNormal: normal(scale * std::sqrt(2.0f / (fans.in + fans.out))); break;
-    case Init::kKaimingUniform: uniform(scale * std::sqrt(6.0f / fans.in)); break;
-    case Init::kKaimingNormal: normal(scale * std::sqrt(2.0f / fans.in)); break;
-    case Init::kFanIn: uniform(scale / std::sqrt(fans.in)); break;
-    case Init::kOrthogonal: fill_orthogonal(x, random, scale); break;
+    case Init::kZeros:
+      std::ranges::fill(x.span(), 0.0f);
+      break;
+    case Init::kOnes:
+      std::ranges::fill(x.span(), scale);
+      break;
+    case Init::kUniform:
+      uniform(scale);
+      break;
+    case Init::kNormal:
+      normal(scale);
+      break;
+    case Init::kXavierUniform:
+      uniform(scale * std::sqrt(6.0f / (fans.in + fans.out)));
+      break;
+    case Init::kXavierNormal:
+      normal(scale * std::sqrt(2.0f / (fans.in + fans.out)));
+      break;
+    case Init::kKaimingUniform:
+      uniform(scale * std::sqrt(6.0f / fans.in));
+      break;
+    case Init::kKaimingNormal:
+      normal(scale * std::sqrt(2.0f / fans.in));
+      break;
+    case Init::kFanIn:
+      uniform(scale / std::sqrt(fans.in));
+      break;
+    case Init::kOrthogonal:
+      fill_orthogonal(x, random, scale);
+      break;
   }
-  x.mark_changed();
 }
 
 Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale) {

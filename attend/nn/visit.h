@@ -1,9 +1,9 @@
-// How a module lists its parts, once. From that list parameters are named, counted, initialised, saved,
-// loaded, optimised, frozen and drawn.
+// How a module lists its parts, once. From that list parameters are named, counted, initialised,
+// saved, loaded, optimised, frozen and drawn.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -11,8 +11,9 @@
 
 namespace attend {
 
-// A module is a plain struct with `void visit(Visitor& v)` that calls v(name, part) for each parameter,
-// module, or vector of modules in it, and v.buffer(name, tensor) for what is saved but not trained.
+// A module is a plain struct with `void visit(Visitor& v)` that calls v(name, part) for each
+// parameter, module, or vector of modules in it, and v.buffer(name, tensor) for what is saved but
+// not trained.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -24,7 +25,7 @@ class Visitor {
     if (tensor.defined()) on_buffer(path_ + name, tensor);
   }
   template <typename Module>
-    requires requires(Module& m, Visitor& v) { m.visit(v); }
+  requires requires(Module& m, Visitor& v) { m.visit(v); }
   void operator()(const std::string& name, Module& module) {
     const std::string before = std::exchange(path_, path_ + name + ".");
     module.visit(*this);
@@ -56,16 +57,22 @@ class Collector : public Visitor {
 
  private:
   void on_parameter(const std::string& path, Tensor& parameter) override {
-    if (!buffers_) found.push_back({path, parameter});
+    if (!buffers_) add(path, parameter);
   }
   void on_buffer(const std::string& path, Tensor& buffer) override {
-    if (buffers_) found.push_back({path, buffer});
+    if (buffers_) add(path, buffer);
   }
+  void add(const std::string& path, const Tensor& tensor) {
+    if (seen_.insert(tensor.storage().get()).second) found.push_back({path, tensor});
+  }
+
   bool buffers_;
+  std::unordered_set<const Storage*> seen_;
 };
 }  // namespace detail
 
-// The parameters of a module in the order of its visit, each under its dotted path.
+// The parameters of a module in the order of its visit, each under its dotted path. A parameter
+// that several parts share is listed once, under its first path.
 template <typename Module>
 std::vector<NamedTensor> parameters(Module& module) {
   detail::Collector collector(false);

@@ -11,7 +11,8 @@ Packing::Packing(const std::vector<int32_t>& lengths) {
   std::vector<int32_t> offsets{0};
   offsets.reserve(lengths.size() + 1);
   for (const int32_t length : lengths) {
-    if (length < 0) throw DataError("packing: sequence {} has length {}", offsets.size() - 1, length);
+    if (length < 0)
+      throw DataError("packing: sequence {} has length {}", offsets.size() - 1, length);
     if (length > std::numeric_limits<int32_t>::max() - offsets.back()) {
       throw DataError("packing: more than {} rows in a batch", std::numeric_limits<int32_t>::max());
     }

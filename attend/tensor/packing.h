@@ -15,8 +15,10 @@ class Packing {
  public:
   Packing() : Packing(std::vector<int32_t>{}) {}
   explicit Packing(const std::vector<int32_t>& lengths);  // throws DataError for a negative length
-  static Packing of(std::initializer_list<int32_t> lengths) { return Packing(std::vector(lengths)); }
-  static Packing even(size_t count, size_t length);       // `count` sequences of one length
+  static Packing of(std::initializer_list<int32_t> lengths) {
+    return Packing(std::vector(lengths));
+  }
+  static Packing even(size_t count, size_t length);  // `count` sequences of one length
 
   size_t count() const { return offsets_->size() - 1; }
   size_t rows() const { return static_cast<size_t>(offsets_->back()); }

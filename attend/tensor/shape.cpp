@@ -11,12 +11,14 @@
 namespace attend {
 
 Shape::Shape(std::span<const size_t> extents) : rank_(extents.size()) {
-  if (rank_ > kMaxRank) throw ShapeError("a tensor has at most {} extents, not {}", kMaxRank, rank_);
+  if (rank_ > kMaxRank)
+    throw ShapeError("a tensor has at most {} extents, not {}", kMaxRank, rank_);
   std::copy(extents.begin(), extents.end(), extents_.begin());
 }
 
 size_t Shape::size() const {
-  return std::accumulate(extents_.begin(), extents_.begin() + rank_, size_t{1}, std::multiplies<>());
+  return std::accumulate(extents_.begin(), extents_.begin() + rank_, size_t{1},
+                         std::multiplies<>());
 }
 
 size_t Shape::axis(int axis) const {
@@ -38,6 +40,15 @@ size_t Shape::rows() const {
   if (rank_ == 0) return 1;
   return std::accumulate(extents_.begin(), extents_.begin() + rank_ - 1, size_t{1},
                          std::multiplies<>());
+}
+
+Shape::Around Shape::around(int axis) const {
+  Around a;
+  const size_t middle = this->axis(axis);
+  for (size_t i = 0; i < rank_; ++i) {
+    (i < middle ? a.before : i == middle ? a.at : a.after) *= extents_[i];
+  }
+  return a;
 }
 
 std::string Shape::text() const {

@@ -17,19 +17,26 @@ class Shape {
   static constexpr size_t kMaxRank = 5;
 
   Shape() = default;
-  Shape(std::initializer_list<size_t> extents) : Shape(std::span(extents.begin(), extents.size())) {}
+  Shape(std::initializer_list<size_t> extents)
+      : Shape(std::span(extents.begin(), extents.size())) {}
   explicit Shape(std::span<const size_t> extents);  // throws ShapeError past kMaxRank
 
   size_t rank() const { return rank_; }
-  size_t size() const;                      // number of elements
-  size_t operator[](int axis) const;        // a negative axis counts from the end
-  void set(int axis, size_t extent);        // the same
-  size_t width() const;                     // the last extent; 1 for a scalar
-  size_t rows() const;                      // the product of all the others
-  size_t axis(int axis) const;              // a negative axis made positive; throws ShapeError
+  size_t size() const;                // number of elements
+  size_t operator[](int axis) const;  // a negative axis counts from the end
+  void set(int axis, size_t extent);  // the same
+  size_t width() const;               // the last extent; 1 for a scalar
+  size_t rows() const;                // the product of all the others
+  size_t axis(int axis) const;        // a negative axis made positive; throws ShapeError
+
+  // The products of the extents before and after an axis, and the extent at it.
+  struct Around {
+    size_t before = 1, at = 1, after = 1;
+  };
+  Around around(int axis) const;
 
   bool operator==(const Shape&) const = default;
-  std::string text() const;                 // "[2, 3]"
+  std::string text() const;  // "[2, 3]"
 
  private:
   std::array<size_t, kMaxRank> extents_{};

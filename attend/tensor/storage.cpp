@@ -1,5 +1,6 @@
-// A pool of blocks in size classes, eight to each doubling. A request takes a free block of its class or
-// of one of the next classes up to twice its size, and asks the system only when there is none.
+// A pool of blocks in size classes, eight to each doubling. A request takes a free block of its
+// class or of one of the next classes up to twice its size, and asks the system only when there is
+// none.
 #include "attend/tensor/storage.h"
 
 #include <sys/mman.h>
@@ -56,7 +57,8 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       auto found = free_.lower_bound(*capacity);
-      while (found != free_.end() && found->first <= 2 * *capacity && found->second.empty()) ++found;
+      while (found != free_.end() && found->first <= 2 * *capacity && found->second.empty())
+        ++found;
       if (found != free_.end() && found->first <= 2 * *capacity) {
         *capacity = found->first;
         data = found->second.back();

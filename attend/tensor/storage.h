@@ -1,5 +1,5 @@
-// Memory for tensors, kept and reused: once a training or decoding step has run, the next one like it
-// asks the system for nothing.
+// Memory for tensors, kept and reused: once a training or decoding step has run, the next one like
+// it asks the system for nothing.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,9 @@ class Storage {
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
-  // Counts the changes of what is stored, for whoever keeps something derived from it (packed weights).
-  uint64_t version() const { return version_; }
-  void changed() { ++version_; }
-
  private:
   void* data_;
   size_t bytes_, capacity_;
-  uint64_t version_ = 0;
 };
 
 struct PoolStatistics {
@@ -37,7 +32,7 @@ struct PoolStatistics {
 };
 
 PoolStatistics pool_statistics();
-void reset_peak_bytes();      // the peak starts again from what is in use now
-void release_unused_memory(); // gives free blocks back to the system
+void reset_peak_bytes();       // the peak starts again from what is in use now
+void release_unused_memory();  // gives free blocks back to the system
 
 }  // namespace attend

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <cstring>
 #include <unordered_set>
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/kernels/elementwise.h"
 #include "attend/tensor/training.h"
 
 namespace attend {
 
-// One recorded tensor: the function that carries its gradient to the inputs, and that gradient while
-// the pass is under way (for ever in a leaf, which has no function).
+// One recorded tensor: the function that carries its gradient to the inputs, and that gradient
+// while the pass is under way (for ever in a leaf, which has no function).
 struct Node {
   struct Past {
     Backward backward;
@@ -77,19 +77,9 @@ std::vector<std::shared_ptr<Node>> reachable(const std::shared_ptr<Node>& from) 
   return found;
 }
 
-void copy_rows(const Tensor& from, const Tensor& to) {
-  for (size_t row = 0; row < from.rows(); ++row) {
-    std::memcpy(to.data() + row * to.stride(), from.data() + row * from.stride(),
-                from.width() * sizeof(float));
-  }
-}
-
-void add_rows(const Tensor& from, const Tensor& to) {
-  for (size_t row = 0; row < from.rows(); ++row) {
-    const float* x = from.data() + row * from.stride();
-    float* y = to.data() + row * to.stride();
-    for (size_t i = 0; i < from.width(); ++i) y[i] += x[i];
-  }
+void copy_rows(const Tensor& from, const Tensor& to, bool add) {
+  kernels::copy_rows({from.data(), from.rows(), from.width(), from.stride()},
+                     {to.data(), to.rows(), to.width(), to.stride()}, add);
 }
 
 }  // namespace
@@ -123,7 +113,7 @@ class Tape {
     } else if (!node.leaf && node.grad.storage_.use_count() > 1) {
       // Shared by pass() with somebody who still reads it.
       Tensor own = Tensor::empty(node.shape);
-      copy_rows(node.grad, own);
+      copy_rows(node.grad, own, false);
       node.grad = own;
     }
     return {view_of_gradient(x), !(fresh && covers(x))};
@@ -136,13 +126,16 @@ class Tape {
       return;
     }
     const Gradient to = gradient(x);
-    to.add ? add_rows(dx, to.tensor) : copy_rows(dx, to.tensor);
+    // dx may be shaped otherwise: a part of a concatenation is a block of columns.
+    const Tensor place = to.tensor.contiguous() ? to.tensor.reshape(dx.shape()) : to.tensor;
+    copy_rows(dx, place, to.add);
   }
 };
 
 Tensor& Tensor::require_grad() {
   if (dtype_ != DType::kFloat32) throw ShapeError("require_grad: a tensor of ids has no gradient");
-  if (!contiguous()) throw ShapeError("require_grad: a view of columns {} cannot be a leaf", shape_);
+  if (!contiguous())
+    throw ShapeError("require_grad: a view of columns {} cannot be a leaf", shape_);
   node_ = nullptr;
   Tape::attach(*this, {});
   return *this;
@@ -159,6 +152,12 @@ void Tensor::clear_grad() const {
 Gradient Grads::of(const Tensor& x) {
   assert(wants(x));
   return Tape::gradient(x);
+}
+
+float* Grads::accumulator(const Tensor& x) {
+  const Gradient dx = of(x);
+  if (!dx.add) kernels::fill(0.0f, dx.data(), dx.tensor.size());
+  return dx.data();
 }
 
 void Grads::pass(const Tensor& x, const Tensor& dx) {
@@ -182,7 +181,8 @@ Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward
 
 void backward(const Tensor& y) {
   if (y.size() != 1) {
-    throw ShapeError("backward: {} is not one element; reduce it or give the gradient of it", y.shape());
+    throw ShapeError("backward: {} is not one element; reduce it or give the gradient of it",
+                     y.shape());
   }
   backward(y, Tensor::full(y.shape(), 1.0f));
 }
@@ -191,7 +191,8 @@ void backward(const Tensor& y, const Tensor& seed) {
   if (y.shape() != seed.shape()) {
     throw ShapeError("backward: the value is {} but its gradient {}", y.shape(), seed.shape());
   }
-  if (!y.needs_grad()) throw ShapeError("backward: nothing that made this {} needs a gradient", y.shape());
+  if (!y.needs_grad())
+    throw ConfigError("backward: nothing that made this {} needs a gradient", y.shape());
   Grads grads;
   grads.pass(y, seed);
   auto nodes = reachable(Tape::node(y));

@@ -38,6 +38,9 @@ class Grads {
   // The place for the gradient of x, to be written at once, whole, or added to as `add` says.
   Gradient of(const Tensor& x);
 
+  // The same for a kernel that always adds: a fresh place is filled with zeros.
+  float* accumulator(const Tensor& x);
+
   // The gradient of x is `dx`, or gets it added: what an op does that hands its gradient through.
   // Shares the memory of dx where it can.
   void pass(const Tensor& x, const Tensor& dx);
@@ -45,14 +48,15 @@ class Grads {
 
 using Backward = std::function<void(const Tensor& dy, Grads& grads)>;
 
-// Notes on the tape that y, contiguous and fresh, was made from `inputs`; returns y. Does nothing when
-// no input needs a gradient or inside NoGrad.
+// Notes on the tape that y, contiguous and fresh, was made from `inputs`; returns y. Does nothing
+// when no input needs a gradient or inside NoGrad.
 template <typename F>
 Tensor record(Tensor y, std::span<const Tensor> inputs, F&& backward);
 template <typename F>
 Tensor record(Tensor y, std::initializer_list<Tensor> inputs, F&& backward);
 
-// The same whether an input needs a gradient or not, for a function that holds parameters of its own.
+// The same whether an input needs a gradient or not, for a function that holds parameters of its
+// own.
 Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward);
 
 // Runs the tape from `y` to the leaves, in the reverse order of recording, and frees it on the way.
@@ -75,9 +79,9 @@ class NoGrad {
 bool grad_enabled();
 bool any_needs_grad(std::span<const Tensor> inputs);  // and gradients are enabled
 
-// The value of function(inputs), whose inner values are not kept but computed again for the gradient
-// (Chen et al., 2016). Parameters the function captures get their gradients as usual; inside training
-// it sees the same random numbers both times.
+// The value of function(inputs), whose inner values are not kept but computed again for the
+// gradient (Chen et al., 2016). Parameters the function captures get their gradients as usual;
+// inside training it sees the same random numbers both times.
 Tensor checkpoint(std::function<Tensor(std::span<const Tensor>)> function,
                   std::vector<Tensor> inputs);
 

@@ -86,7 +86,8 @@ std::vector<float> Tensor::to_vector() const {
 
 Tensor Tensor::reshape(const Shape& shape) const {
   if (shape.size() != size()) {
-    throw ShapeError("reshape: {} has {} elements but {} has {}", shape_, size(), shape, shape.size());
+    throw ShapeError("reshape: {} has {} elements but {} has {}", shape_, size(), shape,
+                     shape.size());
   }
   Tensor view = *this;
   view.shape_ = shape;
@@ -116,7 +117,8 @@ Tensor Tensor::slice_rows(size_t begin, size_t count) const {
 
 Tensor Tensor::slice_columns(size_t begin, size_t count) const {
   if (rank() == 0 || begin > width() || count > width() - begin) {
-    throw ShapeError("slice: columns {} to {} are not within shape {}", begin, begin + count, shape_);
+    throw ShapeError("slice: columns {} to {} are not within shape {}", begin, begin + count,
+                     shape_);
   }
   Tensor view = *this;
   view.shape_.set(-1, count);

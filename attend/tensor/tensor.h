@@ -16,8 +16,8 @@ enum class DType { kFloat32, kInt32 };
 struct Node;  // where a tensor stands on the tape (tape.h)
 
 // Rows of the last extent, contiguous within a row; rows may be a stride apart, so that a block of
-// columns is a view. A view (reshape, slice_*) shares memory with its tensor, and its gradient is the
-// same view of that tensor's gradient: views cost nothing, forwards or backwards.
+// columns is a view. A view (reshape, slice_*) shares memory with its tensor, and its gradient is
+// the same view of that tensor's gradient: views cost nothing, forwards or backwards.
 class Tensor {
  public:
   Tensor() = default;  // undefined: holds nothing
@@ -50,10 +50,10 @@ class Tensor {
   std::vector<float> to_vector() const;   // a copy, row by row
 
   // Views. Out of range throws ShapeError.
-  Tensor reshape(const Shape& shape) const;                       // contiguous tensors
-  Tensor slice_rows(size_t begin, size_t count) const;            // along the first extent
-  Tensor slice_columns(size_t begin, size_t count) const;         // along the last extent
-  Tensor detach() const;                                          // the same values, off the tape
+  Tensor reshape(const Shape& shape) const;                // contiguous tensors
+  Tensor slice_rows(size_t begin, size_t count) const;     // along the first extent
+  Tensor slice_columns(size_t begin, size_t count) const;  // along the last extent
+  Tensor detach() const;                                   // the same values, off the tape
 
   // Gradients. A leaf that requires one keeps it, and backward() adds to it, until clear_grad().
   Tensor& require_grad();
@@ -61,8 +61,6 @@ class Tensor {
   Tensor grad() const;  // undefined when there is none
   void clear_grad() const;
 
-  // To be called by whoever writes into the values of a tensor others have seen.
-  void mark_changed() const { storage_->changed(); }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace attend {
 
-// While one lives in a thread, that thread trains. Give each step its own place in the random numbers:
-// TrainingScope scope(Rng(seed, step << 32)).
+// While one lives in a thread, that thread trains. Give each step its own place in the random
+// numbers: TrainingScope scope(Rng(seed, step << 32)).
 class TrainingScope {
  public:
   explicit TrainingScope(Rng rng);

@@ -1,0 +1,75 @@
+#include "attend/tensor/storage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace attend {
+namespace {
+
+TEST(Storage, IsAlignedToACacheLine) {
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1000}, size_t{5} << 20}) {
+    const Storage storage(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(storage.data()) % 64, 0u) << bytes;
+  }
+}
+
+TEST(Storage, ReusesMemoryOfTheSameSize) {
+  { const Storage warm(123456); }
+  const size_t before = pool_statistics().system_allocations;
+  for (int i = 0; i < 10; ++i) const Storage storage(123456);
+  EXPECT_EQ(pool_statistics().system_allocations, before);
+}
+
+TEST(Storage, ReusesALargerBlockButNotAWastefulOne) {
+  release_unused_memory();
+  { const Storage block(1 << 20); }
+  const size_t before = pool_statistics().system_allocations;
+  { const Storage smaller((1 << 20) * 6 / 10); }
+  EXPECT_EQ(pool_statistics().system_allocations, before);
+  { const Storage tiny(1 << 10); }
+  EXPECT_EQ(pool_statistics().system_allocations, before + 1);
+}
+
+TEST(Storage, CountsWhatIsInUse) {
+  const size_t before = pool_statistics().bytes_in_use;
+  {
+    const Storage storage(1 << 16);
+    EXPECT_GE(pool_statistics().bytes_in_use, before + (1 << 16));
+    EXPECT_LE(pool_statistics().bytes_in_use, before + (1 << 17));
+  }
+  EXPECT_EQ(pool_statistics().bytes_in_use, before);
+}
+
+TEST(Storage, PeakStartsAgain) {
+  { const Storage storage(8 << 20); }
+  EXPECT_GE(pool_statistics().peak_bytes_in_use, size_t{8} << 20);
+  reset_peak_bytes();
+  EXPECT_EQ(pool_statistics().peak_bytes_in_use, pool_statistics().bytes_in_use);
+}
+
+TEST(Storage, GivesUnusedMemoryBack) {
+  { const Storage storage(3 << 20); }
+  release_unused_memory();
+  EXPECT_LE(pool_statistics().bytes_from_system, 2 * pool_statistics().bytes_in_use);
+}
+
+TEST(Storage, MayBeUsedFromManyThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (size_t i = 1; i < 200; ++i) {
+        const Storage storage(i * 64);
+        *static_cast<int*>(storage.data()) = t;
+        ASSERT_EQ(*static_cast<int*>(storage.data()), t);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace attend
