@@ -1,5 +1,6 @@
-// One case of an op, used for every check an op must pass (op_test.cpp): forward against its plain twin,
-// gradient against finite differences in double, strided inputs, the same bits on any number of threads.
+// One case of an op, used for every check an op must pass (op_test.cpp): forward against its plain
+// twin, gradient against finite differences in double, strided inputs, the same bits on any number
+// of threads.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@ namespace attend {
 
 struct OpCase {
   std::string name;  // letters and digits, the name of the test
-  // Each entry is one set of input shapes to try; have an empty one and one of a single row among them.
+  // Each entry is one set of input shapes to try; have an empty one and one of a single row among
+  // them.
   std::vector<std::vector<Shape>> shapes;
   std::function<Tensor(const std::vector<Tensor>&)> op;
   std::function<plain::Plain(const std::vector<plain::Plain>&)> plain;

@@ -50,7 +50,8 @@ std::vector<Tensor> as_column_blocks(const std::vector<Tensor>& inputs) {
     Tensor base = Tensor::full(wide, 99.0f).require_grad();
     views.push_back(base.slice_columns(2, x.width()));
     for (size_t row = 0; row < x.rows(); ++row) {
-      std::copy_n(x.data() + row * x.width(), x.width(), views.back().data() + row * (x.width() + 3));
+      std::copy_n(x.data() + row * x.width(), x.width(),
+                  views.back().data() + row * (x.width() + 3));
     }
   }
   return views;

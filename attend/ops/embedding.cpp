@@ -1,0 +1,49 @@
+#include "attend/ops/embedding.h"
+
+#include <vector>
+
+#include "attend/base/error.h"
+#include "attend/kernels/embedding.h"
+#include "attend/ops/shape.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+Shape with_width(const Shape& ids, size_t width) {
+  std::vector<size_t> extents;
+  for (size_t i = 0; i < ids.rank(); ++i) extents.push_back(ids[static_cast<int>(i)]);
+  extents.push_back(width);
+  return Shape(extents);
+}
+
+void check(const Tensor& table, const Tensor& ids) {
+  if (table.rank() != 2) {
+    throw ShapeError("embedding: the table is {}, not [rows, width]", table.shape());
+  }
+  if (ids.dtype() != DType::kInt32) {
+    throw ShapeError("embedding: the ids {} are not int32; make them with Tensor::ids",
+                     ids.shape());
+  }
+  const size_t outside = kernels::first_id_outside(ids.index_span(), table.extent(0));
+  if (outside < ids.size()) {
+    throw DataError("embedding: id {} at place {} is outside a table of {} rows",
+                    ids.indices()[outside], outside, table.extent(0));
+  }
+}
+
+}  // namespace
+
+Tensor embedding(const Tensor& source, const Tensor& ids, float scale) {
+  check(source, ids);
+  const Tensor table = contiguous(source);
+  const kernels::Embedding rows{ids.index_span(), table.extent(0), table.extent(1), scale};
+  Tensor y = Tensor::empty(with_width(ids.shape(), table.width()));
+  kernels::embedding(rows, table.data(), y.data());
+  return record(y, {table}, [table, ids, rows](const Tensor& dy, Grads& grads) {
+    const Gradient d_table = grads.of(table);
+    kernels::embedding_backward(rows, dy.data(), d_table.data(), d_table.add);
+  });
+}
+
+}  // namespace attend

@@ -1,0 +1,23 @@
+// Matrix products on the tape.
+#pragma once
+
+#include "attend/kernels/activations.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+using kernels::Activation;
+
+// y = f(x W^T + b).  x [..., in], weight [out, in], bias [out] or undefined; y [..., out].
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              Activation activation = Activation::kIdentity);
+
+struct MatmulOptions {
+  bool transpose_a = false, transpose_b = false;
+};
+
+// a b, of matrices [m, k] and [k, n], or of as many pairs of them: [batch, m, k] and [batch, k, n].
+// A transposed operand is stored the other way round.
+Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {});
+
+}  // namespace attend

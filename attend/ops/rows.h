@@ -1,0 +1,17 @@
+// Tensors as rows for the row-wise kernels.
+#pragma once
+
+#include "attend/kernels/rows.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+inline kernels::Rows rows_of(const Tensor& x) {
+  return {x.data(), x.rows(), x.width(), x.stride()};
+}
+
+inline kernels::MutableRows mutable_rows_of(const Tensor& x) {
+  return {x.data(), x.rows(), x.width(), x.stride()};
+}
+
+}  // namespace attend

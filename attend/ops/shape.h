@@ -1,0 +1,32 @@
+// Ops that move values without changing them. Reshapes, splits and slices are views (tensor.h),
+// free both ways, wherever the layout allows one.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// x itself, or a copy of it where rows are a stride apart.
+Tensor contiguous(const Tensor& x);
+
+Tensor reshape(const Tensor& x, const Shape& shape);
+
+// Elements [begin, begin + count) along an axis: a view along the first or the last.
+Tensor slice(const Tensor& x, int axis, size_t begin, size_t count);
+
+// Slices of the given sizes, which add up to the extent of the axis.
+std::vector<Tensor> split(const Tensor& x, std::initializer_list<size_t> sizes, int axis);
+std::vector<Tensor> split(const Tensor& x, std::span<const size_t> sizes, int axis);
+
+// The parts one after another along an axis; their other extents are equal.
+Tensor concat(std::initializer_list<Tensor> parts, int axis);
+Tensor concat(std::span<const Tensor> parts, int axis);
+
+// x [m, n] to [n, m].
+Tensor transpose(const Tensor& x);
+
+}  // namespace attend

@@ -1,0 +1,12 @@
+// Softmax on the tape.
+#pragma once
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// Over the last axis. A row that is -inf throughout gives zeros.
+Tensor softmax(const Tensor& x);
+Tensor log_softmax(const Tensor& x);
+
+}  // namespace attend
