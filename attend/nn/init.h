@@ -22,7 +22,8 @@ enum class Init {
   kOrthogonal,  // Saxe et al., 2014
 };
 
-Init init_from_name(std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
+Init init_from_name(
+    std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
 std::string_view name_of(Init init);
 
 // Fills x. `scale` multiplies the range or deviation (kUniform and kNormal: is it).

@@ -1,0 +1,32 @@
+// A table of vectors, one a token.
+#pragma once
+
+#include <cmath>
+
+#include "attend/nn/init.h"
+#include "attend/nn/linear.h"
+#include "attend/nn/visit.h"
+#include "attend/ops/embedding.h"
+
+namespace attend {
+
+struct Embedding {
+  Tensor weight;  // [vocab, width]
+
+  Embedding() = default;
+  Embedding(size_t vocab, size_t width, Rng& rng)
+      : weight(parameter({vocab, width}, Init::kNormal, rng,
+                         1.0f / std::sqrt(static_cast<float>(width)))) {}
+
+  // ids of any shape to [ids..., width].
+  Tensor operator()(const Tensor& ids, float scale = 1.0f) const {
+    return embedding(weight, ids, scale);
+  }
+
+  // The output layer that shares the table (Press and Wolf, 2017): x [..., width] to [..., vocab].
+  Linear tied_output() const { return Linear::tied(weight); }
+
+  void visit(Visitor& v) { v("weight", weight); }
+};
+
+}  // namespace attend

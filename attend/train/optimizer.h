@@ -1,0 +1,47 @@
+// Optimisers over the parameters of a model: clipping and update in one pass over memory.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "attend/nn/visit.h"
+
+namespace attend {
+
+enum class OptimizerKind { kAdamW, kAdam, kSgd };
+
+OptimizerKind optimizer_from_name(std::string_view name);  // "adamw", "adam", "sgd"
+std::string_view name_of(OptimizerKind kind);
+
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::kAdamW;
+  double rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // Adam and AdamW
+  double momentum = 0.0;                              // SGD
+  bool nesterov = false;
+  double weight_decay = 0.0;  // of matrices; vectors such as biases and gains do not decay
+  double clip_norm = 0.0;     // the gradients of all parameters together; 0 is off
+};
+
+// Holds handles to the parameters and the state of the method, one tensor or two a parameter.
+class Optimizer {
+ public:
+  // Throws ConfigError for settings that cannot work.
+  Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config);
+
+  // Updates every parameter that has a gradient, at the config's rate times `rate_factor` (a
+  // schedule), and clears the gradients. Returns their norm before clipping. When that is not
+  // finite nothing is updated, and the gradients are cleared all the same.
+  double step(double rate_factor = 1.0);
+
+  int64_t steps() const { return steps_; }  // updates done
+
+ private:
+  OptimizerConfig config_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<Tensor> first_, second_;  // moments; SGD's momentum is the first
+  int64_t steps_ = 0;
+};
+
+}  // namespace attend

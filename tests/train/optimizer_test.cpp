@@ -1,0 +1,104 @@
+#include "attend/train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attend/ops/elementwise.h"
+#include "attend/ops/reduce.h"
+#include "attend/tensor/tape.h"
+#include "tests/errors.h"
+
+namespace attend {
+namespace {
+
+// Gives x the gradient `g` and takes one step.
+double step_with(Optimizer& optimizer, const Tensor& x, std::initializer_list<float> g) {
+  backward(x, Tensor::of(g, x.shape()));
+  return optimizer.step();
+}
+
+TEST(Optimizer, SgdFollowsTheGradient) {
+  const Tensor x = Tensor::of({1, 2}, {2}).require_grad();
+  Optimizer optimizer({{"x", x}}, {.kind = OptimizerKind::kSgd, .rate = 0.5});
+  EXPECT_EQ(step_with(optimizer, x, {2, 4}), std::sqrt(20.0));
+  EXPECT_EQ(x.to_vector(), (std::vector<float>{0, 0}));
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Optimizer, MomentumRemembers) {
+  const Tensor x = Tensor::zeros({1}).require_grad();
+  Optimizer optimizer({{"x", x}}, {.kind = OptimizerKind::kSgd, .rate = 1.0, .momentum = 0.5});
+  step_with(optimizer, x, {1});
+  step_with(optimizer, x, {1});
+  EXPECT_EQ(x.item(), -2.5f);  // -1 - (0.5 + 1)
+}
+
+TEST(Optimizer, FirstAdamStepHasTheSizeOfTheRate) {
+  const Tensor x = Tensor::zeros({3}).require_grad();
+  Optimizer optimizer({{"x", x}}, {.rate = 0.1});
+  step_with(optimizer, x, {1e-3f, -5, 100});
+  EXPECT_NEAR(x.to_vector()[0], -0.1f, 1e-5f);
+  EXPECT_NEAR(x.to_vector()[1], 0.1f, 1e-5f);
+  EXPECT_NEAR(x.to_vector()[2], -0.1f, 1e-5f);
+}
+
+TEST(Optimizer, DecaysMatricesButNotVectors) {
+  const Tensor matrix = Tensor::full({1, 1}, 1.0f).require_grad();
+  const Tensor vector = Tensor::full({1}, 1.0f).require_grad();
+  Optimizer optimizer({{"matrix", matrix}, {"vector", vector}}, {.rate = 0.1, .weight_decay = 0.5});
+  backward(matrix, Tensor::zeros({1, 1}));
+  backward(vector, Tensor::zeros({1}));
+  optimizer.step();
+  EXPECT_FLOAT_EQ(matrix.item(), 0.95f);
+  EXPECT_EQ(vector.item(), 1.0f);
+}
+
+TEST(Optimizer, ClipsAllGradientsTogether) {
+  const Tensor a = Tensor::zeros({1}).require_grad(), b = Tensor::zeros({1}).require_grad();
+  Optimizer optimizer({{"a", a}, {"b", b}},
+                      {.kind = OptimizerKind::kSgd, .rate = 1.0, .clip_norm = 1.0});
+  backward(a, Tensor::of({3}, {1}));
+  backward(b, Tensor::of({4}, {1}));
+  EXPECT_EQ(optimizer.step(), 5.0);
+  EXPECT_NEAR(a.item(), -0.6f, 1e-6f);
+  EXPECT_NEAR(b.item(), -0.8f, 1e-6f);
+}
+
+TEST(Optimizer, AppliesNothingWhenAGradientIsNotFinite) {
+  const Tensor x = Tensor::of({1, 2}, {2}).require_grad();
+  Optimizer optimizer({{"x", x}}, {});
+  EXPECT_FALSE(
+      std::isfinite(step_with(optimizer, x, {1, std::numeric_limits<float>::quiet_NaN()})));
+  EXPECT_EQ(x.to_vector(), (std::vector<float>{1, 2}));
+  EXPECT_EQ(optimizer.steps(), 0);
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Optimizer, LeavesParametersWithoutAGradient) {
+  const Tensor x = Tensor::of({1}, {1}).require_grad();
+  Optimizer optimizer({{"x", x}}, {.weight_decay = 0.5});
+  EXPECT_EQ(optimizer.step(), 0.0);
+  EXPECT_EQ(x.item(), 1.0f);
+}
+
+TEST(Optimizer, RateFactorScales) {
+  const Tensor x = Tensor::zeros({1}).require_grad();
+  Optimizer optimizer({{"x", x}}, {.kind = OptimizerKind::kSgd, .rate = 1.0});
+  backward(x, Tensor::of({1}, {1}));
+  optimizer.step(0.25);
+  EXPECT_EQ(x.item(), -0.25f);
+}
+
+TEST(Optimizer, RefusesSettingsThatCannotWork) {
+  EXPECT_EQ(message_of<ConfigError>([] { Optimizer({}, {.beta1 = 1.0}); }),
+            "optimizer: beta1 is 1, not within [0, 1)");
+  EXPECT_THROW(Optimizer({}, {.rate = -1.0}), ConfigError);
+  EXPECT_THROW(Optimizer({}, {.kind = OptimizerKind::kSgd, .nesterov = true}), ConfigError);
+  EXPECT_EQ(message_of<ConfigError>([] { optimizer_from_name("lion"); }),
+            "unknown optimizer 'lion'; there are: adamw, adam, sgd");
+}
+
+}  // namespace
+}  // namespace attend
