@@ -1,0 +1,15 @@
+# Fails when the program in README.md is not examples/quickstart.cpp, or its output another.
+# Run by ctest: cmake -D ROOT=<the repository> -P tests/readme.cmake
+file(READ ${ROOT}/README.md readme)
+file(READ ${ROOT}/examples/quickstart.cpp source)
+string(FIND "${source}" "#include" begin)
+string(FIND "${source}" "\n// Prints:\n" end)
+math(EXPR length "${end} - ${begin}")
+math(EXPR after "${end} + 12")
+string(SUBSTRING "${source}" ${begin} ${length} program)
+string(SUBSTRING "${source}" ${after} -1 output)
+string(REPLACE "// " "    " output "${output}")
+string(FIND "${readme}" "```cpp\n${program}```\n\n${output}" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "README.md should hold this:\n```cpp\n${program}```\n\n${output}")
+endif()
