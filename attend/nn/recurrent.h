@@ -1,0 +1,55 @@
+// RNN, LSTM and GRU as modules: several layers, one or both directions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attend/nn/init.h"
+#include "attend/nn/visit.h"
+#include "attend/ops/recurrent.h"
+
+namespace attend {
+
+struct RecurrentConfig {
+  Cell cell = Cell::kLstm;
+  size_t input = 0;   // width of x
+  size_t hidden = 0;  // width of h
+  size_t layers = 1;
+  bool bidirectional = false;  // the output is twice as wide: forward, then reverse
+  float dropout = 0.0f;        // on the output of each layer but the last, in training
+  bool bias = true;
+
+  bool operator==(const RecurrentConfig&) const = default;
+};
+
+struct Recurrent {
+  // One a layer and direction: layer 0 forward, layer 0 reverse if there is one, layer 1 forward
+  // ...
+  using States = std::vector<RecurrentState>;
+  struct Output {
+    Tensor output;  // [rows, hidden], or twice as wide
+    States states;  // after the last row that each walked
+  };
+
+  RecurrentConfig config;
+  std::vector<RecurrentWeights> weights;  // in the order of States
+
+  Recurrent() = default;
+  Recurrent(const RecurrentConfig& config, Rng& rng);  // throws ConfigError
+
+  // x [rows, input] holds the sequences of `packing`; no initial states are zeros.
+  Output operator()(const Tensor& x, const Packing& packing, const States& initial = {}) const;
+
+  // The states after one more row of each sequence, x [sequences, input]: what a decoder does. Its
+  // output is the h of the last state. Gives the numbers of the whole sequence at once. Throws
+  // ConfigError if bidirectional.
+  States step(const Tensor& x, const States& states = {}) const;
+
+  // Named as in PyTorch: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse
+  // ...
+  void visit(Visitor& v);
+
+  size_t directions() const { return config.bidirectional ? 2 : 1; }
+};
+
+}  // namespace attend
