@@ -6,6 +6,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
+#include "attend/kernels/elementwise.h"
 #include "attend/kernels/gemm.h"
 #include "attend/kernels/reduce.h"
 #include "attend/ops/matrix.h"
@@ -203,18 +204,20 @@ void Layer::weight_gradients(Grads& grads) const {
   }
 }
 
+// Both biases are added to the same sums, but for those of a GRU's n: one pass sums all blocks.
 void Layer::bias_gradients(Grads& grads) const {
-  const auto sum = [&](size_t column, size_t size, float* to, bool add) {
-    kernels::sum_rows({walk.gates.data() + column, rows(), size, walk.gates.stride()}, to, add);
-  };
+  if (!grads.wants(weights.input_bias) && !grads.wants(weights.hidden_bias)) return;
+  const Tensor sums = Tensor::empty({walk.gates.width()});
+  kernels::sum_rows({walk.gates.data(), rows(), sums.size(), sums.size()}, sums.data());
   if (grads.wants(weights.input_bias)) {
     const Gradient db = grads.of(weights.input_bias);
-    sum(0, columns(), db.data(), db.add);
+    kernels::scale(1.0f, sums.data(), db.data(), columns(), db.add);
   }
   if (!grads.wants(weights.hidden_bias)) return;
   const Gradient db = grads.of(weights.hidden_bias);
   for (const GateRun& run : hidden_runs(walk.cell)) {
-    sum(run.kept * hidden(), run.count * hidden(), db.data() + run.weight * hidden(), db.add);
+    kernels::scale(1.0f, sums.data() + run.kept * hidden(), db.data() + run.weight * hidden(),
+                   run.count * hidden(), db.add);
   }
 }
 
