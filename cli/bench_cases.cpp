@@ -118,7 +118,9 @@ Case cross_entropy_case(size_t rows, size_t vocab) {
 Case recurrent_case(Cell cell, size_t sequences, size_t steps, size_t width) {
   const size_t rows = sequences * steps, wide = gate_count(cell) * width;
   const auto parameter = [](const Shape& shape) {
-    return Tensor::of(std::span<const float>(*numbers(shape.size())), shape).require_grad();
+    Tensor x = Tensor::empty(shape);
+    fill_uniform(x.span(), RandomStream(1, shape.size()), -0.05f, 0.05f);
+    return x.require_grad();
   };
   const Packing packing = Packing::even(sequences, steps);
   const Tensor x = parameter({rows, width}), dy = Tensor::full({rows, width}, 1.0f);
@@ -156,4 +158,5 @@ std::vector<std::function<Case()>> bench_cases() {
       [] { return recurrent_case(Cell::kGru, 64, 30, 512); },
   };
 }
+
 }  // namespace attend::cli

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "attend/base/parallel.h"
+#include "attend/kernels/elementwise.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/dropout.cpp"
@@ -84,19 +84,10 @@ HWY_EXPORT(Factors);
 
 constexpr uint32_t kAlways = 65536;
 
-// What dropout is when nothing is dropped: y = base + x.
-void add_all(const float* x, const float* base, float* y, size_t size) {
-  parallel_for(size, 1 << 14, [&](size_t begin, size_t end) {
-    if (base == nullptr) {
-      if (x != y) std::memcpy(y + begin, x + begin, (end - begin) * sizeof(float));
-    } else {
-      for (size_t i = begin; i < end; ++i) y[i] = base[i] + x[i];
-    }
-  });
-}
-
 void drop(const float* x, const float* base, float* y, size_t size, const Dropout& options) {
-  if (options.threshold() == kAlways) return add_all(x, base, y, size);
+  if (options.threshold() == kAlways) {
+    return base == nullptr ? copy(x, y, size) : add(x, base, y, size);
+  }
   HWY_DYNAMIC_DISPATCH(DropAll)(options, x, base, y, size);
 }
 
