@@ -65,6 +65,8 @@ int thread_count() {
 
 void set_thread_count(int count) { threads.store(std::max(count, 1), std::memory_order_relaxed); }
 
+bool runs_alone() { return thread_count() <= 1 || omp_in_parallel(); }
+
 void detail::run_chunks(size_t chunks, ChunkCall call) {
   const int count = static_cast<int>(std::min<size_t>(chunks, static_cast<size_t>(thread_count())));
   if (count <= 1 || omp_in_parallel()) {

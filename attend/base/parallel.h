@@ -13,6 +13,9 @@ namespace attend {
 int thread_count();
 void set_thread_count(int count);
 
+// Whether the calling thread would get no help: there is one thread, or this is a parallel region.
+bool runs_alone();
+
 // Sets the thread count for a scope.
 class ThreadCountScope {
  public:

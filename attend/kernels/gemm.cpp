@@ -53,7 +53,9 @@ size_t even_parts(size_t size, size_t ideal, size_t limit) {
 }
 
 // Few enough rows for one block: the columns are split, and b's panels are packed in L1 where used.
+// As each part packs a anew, a thread that works alone does not split.
 void run_short(const GemmJob& job) {
+  if (runs_alone()) return run_grid(job, {1, 1});
   const size_t panels = ceil_div(job.n, panel_width());
   const size_t work = job.m * job.n * std::max<size_t>(job.k, 1);
   const size_t columns_a_part = job.m <= kTileRows ? 64 : 256;
