@@ -1,0 +1,17 @@
+// Convolution as a matrix product: the rows under each window laid side by side.
+#pragma once
+
+#include "attend/kernels/conv_window.h"
+#include "attend/kernels/gemm.h"
+
+namespace attend::kernels {
+
+// columns (rows.size(), taps, channels): for each window in `rows` the rows of x under it, zeros
+// where a tap is outside.  x (windows.from, channels).
+void im2col(const Windows& windows, RowRange rows, Matrix x, size_t channels, float* columns);
+
+// The other way: adds columns (rows.size(), taps, channels) to the rows of x they were taken from.
+void col2im(const Windows& windows, RowRange rows, const float* columns, size_t channels,
+            MutableMatrix x);
+
+}  // namespace attend::kernels

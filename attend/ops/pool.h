@@ -1,0 +1,41 @@
+// Pooling on the tape, channels last. A gradient through a maximum goes to the first of equals.
+#pragma once
+
+#include "attend/ops/conv.h"
+
+namespace attend {
+
+struct Pool1dOptions {
+  size_t kernel;
+  size_t stride = 0;  // 0: the kernel, so that windows do not overlap
+  size_t dilation = 1;
+  size_t left = 0, right = 0;  // padding, which is never the maximum
+  // Whether a mean divides by the whole kernel or by the rows of it inside the sequence. PyTorch's
+  // default is to count the padding; here a result does not depend on it unless asked to.
+  bool count_padding = false;
+};
+
+// Each sequence by itself.  x [rows, width]. A window wholly in the padding gives 0.
+Sequences max_pool1d(const Tensor& x, const Packing& packing, const Pool1dOptions& options);
+Sequences mean_pool1d(const Tensor& x, const Packing& packing, const Pool1dOptions& options);
+
+struct Pool2dOptions {
+  Extent2 kernel;
+  Extent2 stride = 0;  // 0: the kernel
+  Extent2 padding = 0, dilation = 1;
+  bool count_padding = false;
+};
+
+// x [batch, height, width, channels].
+Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options);
+Tensor mean_pool2d(const Tensor& x, const Pool2dOptions& options);
+
+// Over each whole sequence: x [rows, width] to [sequences, width]; an empty sequence gives 0.
+Tensor max_pool(const Tensor& x, const Packing& packing);
+Tensor mean_pool(const Tensor& x, const Packing& packing);
+
+// Over each whole image: x [batch, height, width, channels] to [batch, channels].
+Tensor max_pool(const Tensor& x);
+Tensor mean_pool(const Tensor& x);
+
+}  // namespace attend
