@@ -1,0 +1,91 @@
+#include "attend/nn/positions.h"
+
+#include <cmath>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/embedding.h"
+#include "attend/ops/shape.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<PositionMode> kModes[] = {
+    {PositionMode::kAdd, "add"},
+    {PositionMode::kConcat, "concat"},
+};
+
+Tensor position_ids(const Packing& packing, size_t offset) {
+  Tensor ids = Tensor::empty({packing.rows()}, DType::kInt32);
+  int32_t* out = ids.indices();
+  for (size_t i = 0; i < packing.count(); ++i) {
+    for (size_t t = 0; t < packing.length(i); ++t) *out++ = static_cast<int32_t>(offset + t);
+  }
+  return ids;
+}
+
+void check(const PositionsConfig& config, const Tensor& x, const Packing& packing) {
+  if (x.rank() != 2 || x.extent(0) != packing.rows()) {
+    throw ShapeError("positions: input {} does not have the {} rows of its packing", x.shape(),
+                     packing.rows());
+  }
+  if (config.mode == PositionMode::kAdd && x.width() != config.width) {
+    throw ShapeError(
+        "positions: {} wide cannot be added to input {}; concatenate them, or make them {} wide",
+        config.width, x.shape(), x.width());
+  }
+}
+
+Tensor combine(PositionMode mode, const Tensor& x, const Tensor& positions) {
+  return mode == PositionMode::kAdd ? add(x, positions) : concat({x, positions}, -1);
+}
+
+}  // namespace
+
+PositionMode position_mode_from_name(std::string_view name) {
+  return value_from_name(kModes, "position mode", name);
+}
+
+std::string_view name_of(PositionMode mode) { return name_from_value(kModes, mode); }
+
+Tensor sinusoids(size_t length, size_t width) {
+  Tensor table = Tensor::empty({length, width});
+  for (size_t column = 0; column < width; ++column) {
+    const auto pair = static_cast<double>(column / 2 * 2);
+    const double frequency = std::pow(10000.0, -pair / static_cast<double>(width));
+    for (size_t p = 0; p < length; ++p) {
+      const double angle = static_cast<double>(p) * frequency;
+      table.data()[p * width + column] =
+          static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return table;
+}
+
+SinusoidalPositions::SinusoidalPositions(const PositionsConfig& c)
+    : config(c), table(sinusoids(c.max_length, c.width)) {}
+
+Tensor SinusoidalPositions::operator()(const Tensor& x, const Packing& packing,
+                                       size_t offset) const {
+  check(config, x, packing);
+  const size_t needed = offset + packing.longest();
+  const Tensor rows = needed <= config.max_length ? table : sinusoids(needed, config.width);
+  return combine(config.mode, x, embedding(rows, position_ids(packing, offset)));
+}
+
+LearnedPositions::LearnedPositions(const PositionsConfig& c, Rng& rng, float deviation)
+    : config(c), weight(parameter({c.max_length, c.width}, Init::kNormal, rng, deviation)) {}
+
+Tensor LearnedPositions::operator()(const Tensor& x, const Packing& packing, size_t offset) const {
+  check(config, x, packing);
+  if (offset + packing.longest() > weight.extent(0)) {
+    throw ShapeError(
+        "positions: a sequence reaches position {} but the table {} ends at {}; cut it, or "
+        "train with a larger max_length",
+        offset + packing.longest(), weight.shape(), weight.extent(0));
+  }
+  return combine(config.mode, x, embedding(weight, position_ids(packing, offset)));
+}
+
+}  // namespace attend
