@@ -15,6 +15,7 @@ namespace {
 // With a residual, sum = x + residual is written first and normalised instead of x.
 void Forward(Rows x, const Rows* residual, const LayerNorm& norm, MutableRows sum, MutableRows y,
              float* mean, float* rstd) {
+  if (x.width == 0) return;
   parallel_for(x.count, RowGrain(x.width), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const float* row = x.row(i);

@@ -8,6 +8,7 @@
 #define ATTEND_KERNELS_NORM_INL_H_
 #endif
 
+#include <algorithm>
 #include <cmath>
 
 #include "attend/kernels/column_sums-inl.h"
@@ -20,19 +21,21 @@ struct RowStatistics {
   float mean, rstd;
 };
 
+// One pass, over x - x[0]: that is at most sqrt(width) standard deviations from the mean, which
+// bounds what the difference of squares below can cancel. width > 0.
 template <bool kCentred>
-HWY_INLINE RowStatistics Statistics(const float* x, size_t width, float eps) {
-  const float n = static_cast<float>(width);
-  const float mean = kCentred ? Sum(
-                                    width, [](V v) { return v; }, x) /
-                                    n
-                              : 0.0f;
-  const V centre = hn::Set(D(), mean);
-  const auto square = [=](V v) {
-    const V c = kCentred ? hn::Sub(v, centre) : v;
-    return hn::Mul(c, c);
-  };
-  return {mean, 1.0f / std::sqrt(Sum(width, square, x) / n + eps)};
+HWY_FLATTEN HWY_NOINLINE RowStatistics Statistics(const float* x, size_t width, float eps) {
+  const float n = static_cast<float>(width), shift = kCentred ? x[0] : 0.0f;
+  const V shifts = hn::Set(D(), shift);
+  Accumulator sum, squares;
+  ForEachRegisterBy4(width, [&](auto at, size_t i, size_t k) {
+    const V v = kCentred ? at.Keep(hn::Sub(at.Load(x + i), shifts)) : at.Load(x + i);
+    if constexpr (kCentred) sum.part[k] = hn::Add(sum.part[k], v);
+    squares.part[k] = hn::MulAdd(v, v, squares.part[k]);
+  });
+  const float mean = kCentred ? sum.Total() / n : 0.0f;
+  const float variance = squares.Total() / n - mean * mean;
+  return {shift + mean, 1.0f / std::sqrt(std::max(variance, 0.0f) + eps)};
 }
 
 // Writes sum = x + residual, and returns it.
