@@ -96,7 +96,8 @@ void Backward(Rows x, Rows dy, const float* gamma, const float* mean, const floa
       Transform(own + width, width, weighted, own + width, dy.row(i), x.row(i), mean);
     }
   });
-  const auto [factor, constant, slope] = Scratch(width);
+  const Vectors scratch = Scratch(width);
+  float *factor = scratch.a, *constant = scratch.b, *slope = scratch.c;
   const float n = static_cast<float>(x.count);
   for (size_t j = 0; j < width; ++j) {
     const float dbeta = sums[j], dgamma = sums[width + j] * rstd[j];
@@ -109,13 +110,11 @@ void Backward(Rows x, Rows dy, const float* gamma, const float* mean, const floa
   const auto op = [](V dv, V v, V m, V f, V k, V s) {
     return hn::NegMulAdd(hn::Sub(v, m), s, hn::MulSub(dv, f, k));
   };
-  parallel_for(x.count, RowGrain(width),
-               [&, factor = factor, constant = constant, slope = slope](size_t i, size_t end) {
-                 for (; i < end; ++i) {
-                   Update(to.dx.row(i), width, to.add, op, dy.row(i), x.row(i), mean, factor,
-                          constant, slope);
-                 }
-               });
+  parallel_for(x.count, RowGrain(width), [&](size_t i, size_t end) {
+    for (; i < end; ++i) {
+      Update(to.dx.row(i), width, to.add, op, dy.row(i), x.row(i), mean, factor, constant, slope);
+    }
+  });
 }
 
 }  // namespace

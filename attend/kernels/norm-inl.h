@@ -93,8 +93,8 @@ HWY_FLATTEN HWY_NOINLINE inline GradientSums SumGradient(const NormGradient& row
   return {sum_g.Total(), sum_gc.Total()};
 }
 
-// dx = rstd (g - mean(g) - c rstd^2 mean(g c)); totals: width of dgamma += dy c rstd, then of dbeta
-// += dy.
+// dx = rstd (g - mean(g) - c rstd^2 mean(g c)). Adds dy c rstd to the first `width` of the totals,
+// for dgamma, and dy to the next, for dbeta.
 template <bool kCentred>
 HWY_FLATTEN HWY_NOINLINE void GradientRow(const NormGradient& rows, size_t row, float* totals) {
   const D d;
@@ -124,11 +124,11 @@ HWY_FLATTEN HWY_NOINLINE void GradientRow(const NormGradient& rows, size_t row, 
 template <bool kCentred>
 void NormBackward(const NormGradient& rows) {
   const size_t width = rows.x.width;
-  const float* totals = SumOverRows(rows.x.count, width, kCentred ? 2 * width : width,
-                                    [&](size_t begin, size_t end, float* own) {
-                                      for (size_t i = begin; i < end; ++i)
-                                        GradientRow<kCentred>(rows, i, own);
-                                    });
+  const auto chunk = [&](size_t begin, size_t end, float* own) {
+    for (size_t i = begin; i < end; ++i) GradientRow<kCentred>(rows, i, own);
+  };
+  const size_t size = kCentred ? 2 * width : width;
+  const float* totals = SumOverRows(rows.x.count, width, size, chunk);
   Deliver(totals, rows.dgamma, width, true);
   if constexpr (kCentred) Deliver(totals + width, rows.dbeta, width, true);
 }
