@@ -1,13 +1,27 @@
 #include "attend/kernels/embedding.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "attend/base/parallel.h"
 
+// What the SIMD loops do with one row.
+#ifndef ATTEND_KERNELS_EMBEDDING_ROW
+#define ATTEND_KERNELS_EMBEDDING_ROW
+namespace attend::kernels {
+struct EmbeddingRow {
+  const float* x;     // null for zeros
+  const float* next;  // fetched meanwhile: rows come in an order that the hardware cannot foresee
+  float* y;
+  size_t width;
+  float scale;
+};
+}  // namespace attend::kernels
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/embedding.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -17,12 +31,32 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 
 // y = scale x, or y += scale x where `add`.
-void ScaleRow(const float* x, float scale, float* y, size_t width, bool add) {
-  const V factor = hn::Set(D(), scale);
-  ForLanes(width, [&](size_t i, auto lanes) HWY_ATTR {
-    const V base = add ? lanes.Load(y + i) : hn::Zero(D());
-    lanes.Store(hn::MulAdd(lanes.Load(x + i), factor, base), y + i);
+void ScaleRow(const EmbeddingRow& row, bool add) {
+  const V scale = hn::Set(D(), row.scale);
+  ForLanes(row.width, [&](size_t i, auto lanes) HWY_ATTR {
+    hwy::Prefetch(row.next + i);
+    const V base = add ? lanes.Load(row.y + i) : hn::Zero(D());
+    lanes.Store(hn::MulAdd(lanes.Load(row.x + i), scale, base), row.y + i);
   });
+}
+
+// y = scale x, past the caches, where rows are whole registers. Otherwise returns false.
+bool StreamRow(const EmbeddingRow& row) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  if (row.width % lanes != 0 || reinterpret_cast<uintptr_t>(row.y) % (lanes * sizeof(float)) != 0) {
+    return false;
+  }
+  const V scale = hn::Set(d, row.scale);
+  for (size_t i = 0; i < row.width; i += lanes) {
+    if (row.x == nullptr) {
+      hn::Stream(hn::Zero(d), d, row.y + i);
+    } else {
+      hwy::Prefetch(row.next + i);
+      hn::Stream(hn::Mul(hn::LoadU(d, row.x + i), scale), d, row.y + i);
+    }
+  }
+  return true;
 }
 
 }  // namespace attend::kernels::HWY_NAMESPACE
@@ -33,8 +67,10 @@ namespace attend::kernels {
 namespace {
 
 HWY_EXPORT(ScaleRow);
+HWY_EXPORT(StreamRow);
 
-constexpr size_t kGrain = 1 << 14;  // floats that a chunk reads or writes, at least
+constexpr size_t kGrain = 1 << 14;             // floats that a chunk reads or writes, at least
+constexpr size_t kStreamed = size_t{1} << 20;  // floats; a larger table would not stay in the cache
 
 size_t row_grain(size_t width) { return std::max<size_t>(1, kGrain / std::max<size_t>(1, width)); }
 
@@ -53,24 +89,47 @@ struct Occurrences {
       order[start[static_cast<size_t>(ids[i]) + 1]++] = static_cast<uint32_t>(i);
     }
   }
-  std::span<const uint32_t> of(size_t id) const {
-    return std::span(order).subspan(start[id], start[id + 1] - start[id]);
+};
+
+struct TableGradient {
+  const Embedding& rows;
+  const Occurrences& places;
+  const float* dy;
+  float* d_table;
+  bool add;
+
+  // A row is written but once unless several rows are added up in it.
+  void write_row(size_t id) const {
+    const size_t begin = places.start[id], end = places.start[id + 1];
+    float* to = d_table + id * rows.width;
+    const bool stream = !add && end - begin <= 1 && rows.vocab * rows.width >= kStreamed;
+    if (begin == end) {
+      if (add) return;
+      if (stream && HWY_DYNAMIC_DISPATCH(StreamRow)({nullptr, nullptr, to, rows.width, 0.0f}))
+        return;
+      std::fill(to, to + rows.width, 0.0f);
+    }
+    for (size_t k = begin; k < end; ++k) {
+      const EmbeddingRow row{dy_row(k), dy_row(k + 1), to, rows.width, rows.scale};
+      if (stream && HWY_DYNAMIC_DISPATCH(StreamRow)(row)) return;
+      HWY_DYNAMIC_DISPATCH(ScaleRow)(row, add || k > begin);
+    }
+  }
+  const float* dy_row(size_t k) const {
+    return dy + places.order[std::min(k, places.order.size() - 1)] * rows.width;
   }
 };
 
 }  // namespace
 
 void embedding(const Embedding& rows, const float* table, float* y) {
+  const auto row_of = [&](size_t i) {
+    return table + static_cast<size_t>(rows.ids[std::min(i, rows.ids.size() - 1)]) * rows.width;
+  };
   const auto scale_row = HWY_DYNAMIC_DISPATCH(ScaleRow);
   parallel_for(rows.ids.size(), row_grain(rows.width), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      const float* from = table + static_cast<size_t>(rows.ids[i]) * rows.width;
-      float* to = y + i * rows.width;
-      if (rows.scale == 1.0f) {
-        std::copy(from, from + rows.width, to);
-      } else {
-        scale_row(from, rows.scale, to, rows.width, false);
-      }
+      scale_row({row_of(i), row_of(i + 1), y + i * rows.width, rows.width, rows.scale}, false);
     }
   });
 }
@@ -78,18 +137,10 @@ void embedding(const Embedding& rows, const float* table, float* y) {
 void embedding_backward(const Embedding& rows, const float* dy, float* d_table, bool add) {
   thread_local Occurrences occurrences;
   occurrences.sort(rows.ids, rows.vocab);
-  const Occurrences& sorted = occurrences;
-  const auto scale_row = HWY_DYNAMIC_DISPATCH(ScaleRow);
+  const TableGradient gradient{rows, occurrences, dy, d_table, add};
   parallel_for(rows.vocab, row_grain(rows.width), [&](size_t begin, size_t end) {
-    for (size_t id = begin; id < end; ++id) {
-      float* to = d_table + id * rows.width;
-      bool added = add;
-      for (const uint32_t i : sorted.of(id)) {
-        scale_row(dy + i * rows.width, rows.scale, to, rows.width, added);
-        added = true;
-      }
-      if (!added) std::fill(to, to + rows.width, 0.0f);
-    }
+    for (size_t id = begin; id < end; ++id) gradient.write_row(id);
+    hwy::FlushStream();
   });
 }
 

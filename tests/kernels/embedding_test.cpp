@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 #include "attend/base/parallel.h"
@@ -17,7 +18,7 @@ struct Case {
 };
 const Case kCases[] = {{0, 4, 5, 1.0f},       {3, 2, 0, 1.0f},   {1, 1, 1, 2.0f},
                        {20, 7, 13, 0.5f},     {5, 100, 8, 1.0f}, {300, 50, 65, 3.0f},
-                       {700, 2000, 33, 1.0f}, {0, 0, 3, 1.0f}};
+                       {700, 2000, 33, 1.0f}, {0, 0, 3, 1.0f},   {200, 20000, 64, 2.0f}};
 
 std::vector<float> numbers(size_t size, uint64_t stream) {
   std::vector<float> x(size);
@@ -77,6 +78,26 @@ TEST(Embedding, BackwardSumsTheRowsOfEachId) {
         EXPECT_EQ(d_table.back(), before.back());
       }
     }
+  });
+}
+
+// Rows that lie on register boundaries of a large table are written past the caches.
+TEST(Embedding, BackwardWritesLargeAlignedTables) {
+  for_each_target([] {
+    const Case c{3000, 8200, 128, 2.0f};
+    const auto ids = word_ids(c);
+    const auto dy = numbers(c.ids * c.width, 5);
+    std::vector<double> expected(c.vocab * c.width);
+    for (size_t at = 0; at < dy.size(); ++at) {
+      expected[static_cast<size_t>(ids[at / c.width]) * c.width + at % c.width] += 2.0 * dy[at];
+    }
+    std::vector<float> memory(c.vocab * c.width + 16, 7.0f);
+    void* start = memory.data();
+    size_t space = memory.size() * sizeof(float);
+    auto* d_table =
+        static_cast<float*>(std::align(64, c.vocab * c.width * sizeof(float), start, space));
+    embedding_backward({ids, c.vocab, c.width, c.scale}, dy.data(), d_table, false);
+    for (size_t at = 0; at < expected.size(); ++at) ASSERT_NEAR(d_table[at], expected[at], 1e-4);
   });
 }
 
