@@ -5,6 +5,7 @@
 #include "attend/base/parallel.h"
 #include "attend/kernels/gates.h"
 #include "attend/kernels/gemm.h"
+#include "attend/ops/matrix.h"
 
 namespace attend {
 namespace {
@@ -26,6 +27,25 @@ MutableMatrix block(MutableMatrix x, size_t column) { return {x.data + column, x
 kernels::RnnActivation activation(Cell cell) {
   return cell == Cell::kRnnRelu ? kernels::RnnActivation::kRelu : kernels::RnnActivation::kTanh;
 }
+
+// What each step multiplies its rows with. Packed where that pays, which is from two steps on.
+class StepMatrix {
+ public:
+  StepMatrix(size_t k, size_t n, Matrix b, size_t steps) : k_(k), n_(n), b_(b) {
+    if (steps > 1) packed_ = PackedMatrix(k, n, b);
+  }
+  // c (rows, n) = a (rows, k) b
+  void multiply(size_t rows, MutableMatrix a, MutableMatrix c,
+                const kernels::GemmOptions& options) const {
+    if (packed_.empty()) return kernels::gemm(rows, n_, k_, input(a), b_, c, options);
+    kernels::gemm(rows, input(a), packed_, c, options);
+  }
+
+ private:
+  size_t k_, n_;
+  Matrix b_;
+  PackedMatrix packed_;
+};
 
 // The rows of a time step that belong to a run of slots.
 struct StepRows {
@@ -117,8 +137,8 @@ std::span<const GateRun> hidden_runs(Cell cell) {
 void walk_forward(RecurrentWalk& walk, const RecurrentWeights& weights, bool h_given,
                   const Tensor& y) {
   const size_t hidden = walk.hidden, columns = gate_count(walk.cell) * hidden;
-  const PackedMatrix weight(hidden, columns,
-                            {weights.hidden.data(), weights.hidden.stride(), true});
+  const StepMatrix weight(hidden, columns, matrix(weights.hidden, true),
+                          walk.schedule.steps.size());
   const float* bias = weights.hidden_bias.defined() ? weights.hidden_bias.data() : nullptr;
   const Tensor h_gates = Tensor::empty({walk.schedule.sequences.size(), columns});
   for_parts(walk, [&](RecurrentSchedule::Slots slots) {
@@ -130,7 +150,7 @@ void walk_forward(RecurrentWalk& walk, const RecurrentWeights& weights, bool h_g
       if (h_zero) {
         in.h_bias = bias;
       } else {
-        kernels::gemm(at.step.rows, input(at.h_prev), weight, projected, {.bias = bias});
+        weight.multiply(at.step.rows, at.h_prev, projected, {.bias = bias});
         in.h_gates = input(projected);
       }
       step_forward(walk, at, in, y, h_zero);
@@ -141,11 +161,11 @@ void walk_forward(RecurrentWalk& walk, const RecurrentWeights& weights, bool h_g
 void walk_backward(RecurrentWalk& walk, const Tensor& weight, const Tensor& dy,
                    const StateGradients& state, bool h_wanted) {
   const size_t hidden = walk.hidden;
-  std::vector<PackedMatrix> weights;
+  std::vector<StepMatrix> weights;
   for (const GateRun& run : hidden_runs(walk.cell)) {
-    weights.emplace_back(
-        run.count * hidden, hidden,
-        Matrix{weight.data() + run.weight * hidden * weight.stride(), weight.stride()});
+    const size_t size = run.count * hidden;
+    weights.emplace_back(size, hidden, matrix(weight.slice_rows(run.weight * hidden, size)),
+                         walk.schedule.steps.size());
   }
   for_parts(walk, [&](RecurrentSchedule::Slots slots) {
     const MutableMatrix dh = rows_from(state.dh, slots.begin);
@@ -160,8 +180,7 @@ void walk_backward(RecurrentWalk& walk, const Tensor& weight, const Tensor& dy,
       float beta = walk.cell == Cell::kGru ? 1.0f : 0.0f;
       for (size_t i = 0; i < weights.size(); ++i) {
         const GateRun run = hidden_runs(walk.cell)[i];
-        kernels::gemm(at.step.rows, input(block(at.gates, run.kept * hidden)), weights[i], dh,
-                      {.beta = beta});
+        weights[i].multiply(at.step.rows, block(at.gates, run.kept * hidden), dh, {.beta = beta});
         beta = 1.0f;
       }
     }
