@@ -9,6 +9,7 @@
 #include "attend/base/parallel.h"
 #include "attend/kernels/conv_depthwise.h"
 #include "attend/kernels/im2col.h"
+#include "attend/kernels/reduce.h"
 
 namespace attend::kernels {
 namespace {
@@ -27,6 +28,12 @@ float* grow(std::vector<float>& buffer, size_t size) {
 // Rows whose windows, `width` wide, fill about 200 KB.
 size_t rows_a_block(size_t width) {
   return std::clamp<size_t>(50000 / std::max<size_t>(width, 1) / 6 * 6, 48, 252);
+}
+
+// The same where the product sums over the rows, and each block of them goes through the whole
+// result.
+size_t rows_a_sum(size_t width) {
+  return std::clamp<size_t>(100000 / std::max<size_t>(width, 1), 96, 256);
 }
 
 // How the weights of a group are laid out, the channels of x always side by side. In kTapChannel
@@ -109,12 +116,13 @@ void multiply(const ImplicitProduct& product, Matrix x, MutableMatrix y) {
     }
     return;
   }
-  parallel_for(rows, rows_a_block(width), [&](size_t begin, size_t end) {
-    float* columns = grow(buffers.columns, (end - begin) * width);
+  parallel_for(rows, rows_a_block(groups * width), [&](size_t begin, size_t end) {
+    const RowRange block{begin, end};
+    const size_t size = block.size() * width;
+    float* columns = grow(buffers.columns, groups * size);
+    im2col(product.windows, block, x, {groups, product.in}, columns);
     for (size_t g = 0; g < groups; ++g) {
-      im2col(product.windows, {begin, end}, {x.data + g * product.in, x.stride}, product.in,
-             columns);
-      multiply_group(product, g, {begin, end}, {columns, width}, y);
+      multiply_group(product, g, block, {columns + g * size, width}, y);
     }
   });
 }
@@ -161,15 +169,17 @@ void weight_gradient_of(const Convolution& conv, RowRange rows, Matrix x, Matrix
     std::fill_n(dweight, weights_of(conv), 0.0f);
     return depthwise_backward_weight(conv.windows, rows, x, dy, {dweight, conv.in});
   }
-  const size_t step = rows_a_block(width);
-  float* columns = grow(buffers.columns, step * width);
+  const bool plain = conv.windows.trivial();  // x needs no rearrangement
+  const size_t step = rows_a_sum(conv.groups * width);
+  float* columns = plain ? nullptr : grow(buffers.columns, conv.groups * step * width);
   for (size_t r = rows.begin; r < rows.end; r += step) {
     const RowRange block{r, std::min(r + step, rows.end)};
+    if (!plain) im2col(conv.windows, block, x, {conv.groups, in}, columns);
     for (size_t g = 0; g < conv.groups; ++g) {
-      im2col(conv.windows, block, {x.data + g * in, x.stride}, in, columns);
-      gemm(out, width, block.size(), {dy.data + r * dy.stride + g * out, dy.stride, true},
-           {columns, width}, {dweight + g * out * width, width},
-           {.beta = r > rows.begin ? 1.0f : 0.0f});
+      const Matrix under = plain ? Matrix{x.data + r * x.stride + g * in, x.stride}
+                                 : Matrix{columns + g * block.size() * width, width};
+      gemm(out, width, block.size(), {dy.data + r * dy.stride + g * out, dy.stride, true}, under,
+           {dweight + g * out * width, width}, {.beta = r > rows.begin ? 1.0f : 0.0f});
     }
   }
 }
@@ -205,20 +215,22 @@ void conv_backward_input(const Convolution& conv, Matrix dy, Matrix weight, Muta
 void conv_backward_weight(const Convolution& conv, Matrix x, Matrix dy, MutableMatrix dweight,
                           bool add) {
   const size_t rows = conv.windows.to.rows(), weights = weights_of(conv);
-  const size_t rows_a_part = std::max<size_t>(512, (rows + 7) / 8),
-               parts = chunk_count(rows, rows_a_part);
-  float* partials = grow(buffers.partials, parts * weights);
+  const size_t rows_a_part = std::max<size_t>(512, (rows + 7) / 8);
+  const size_t parts = chunk_count(rows, rows_a_part);
+  float* partials = grow(buffers.partials, (parts + 1) * weights);
+  float* sums = partials + parts * weights;
   parallel_for(rows, rows_a_part, [&](size_t begin, size_t end) {
     weight_gradient_of(conv, {begin, end}, x, dy, partials + begin / rows_a_part * weights);
+  });
+  parallel_for(weights, 16384, [&](size_t begin, size_t end) {
+    sum_rows({partials + begin, parts, end - begin, weights}, sums + begin);
   });
   const Layout layout = conv.depthwise() ? Layout::kTapChannel : Layout::kOutTapIn;
   parallel_for(conv.out, outputs_a_chunk(conv), [&](size_t begin, size_t end) {
     for (size_t o = begin; o < end; ++o) {
       for_each_weight(conv, o, layout, [&](size_t place, size_t i) {
         float& to = dweight.data[weight_offset(conv, i, dweight.stride)];
-        float sum = add ? to : 0.0f;
-        for (size_t part = 0; part < parts; ++part) sum += partials[part * weights + place];
-        to = sum;
+        to = add ? to + sums[place] : sums[place];
       });
     }
   });

@@ -10,10 +10,10 @@ size_t source(const WindowAxis& axis, size_t place, size_t tap, size_t extent, b
     const size_t at = place * axis.stride + tap * axis.dilation - axis.before;
     return at < extent ? at : kOutside;
   }
-  const size_t ahead = place + axis.before, shift = tap * axis.dilation;
-  if (ahead < shift || (ahead - shift) % axis.stride != 0) return kOutside;
-  const size_t at = (ahead - shift) / axis.stride;
-  return at < extent ? at : kOutside;
+  const size_t ahead = place + axis.before - tap * axis.dilation;
+  if (axis.stride == 1) return ahead < extent ? ahead : kOutside;  // most often, and no division
+  const size_t at = ahead / axis.stride;
+  return at < extent && at * axis.stride == ahead ? at : kOutside;
 }
 
 bool trivial_axis(const WindowAxis& axis) {

@@ -37,25 +37,34 @@ namespace attend::kernels {
 
 HWY_EXPORT(Col2im);
 
-void im2col(const Windows& windows, RowRange rows, Matrix x, size_t channels, float* columns) {
+namespace {
+
+// How many taps from the first on have neighbouring rows, to be copied at once.
+size_t run_length(std::span<const size_t> sources) {
+  size_t run = 1;
+  while (run < sources.size() && sources[run] == sources[0] + run) ++run;
+  return run;
+}
+
+}  // namespace
+
+void im2col(const Windows& windows, RowRange rows, Matrix x, ChannelGroups groups, float* columns) {
+  const size_t channels = groups.channels, group_step = rows.size() * windows.taps() * channels;
   const bool dense = x.stride == channels;
-  WindowWalk walk(windows, rows.begin);
-  for (; walk.row() < rows.end; walk.next()) {
+  for (WindowWalk walk(windows, rows.begin); walk.row() < rows.end; walk.next()) {
     const auto sources = walk.sources();
-    for (size_t tap = 0; tap < sources.size();) {
-      const size_t first = sources[tap];
-      size_t run = 1;  // neighbouring rows are copied at once
-      while (dense && first != kOutside && tap + run < sources.size() &&
-             sources[tap + run] == first + run) {
-        ++run;
+    for (size_t tap = 0, run; tap < sources.size(); tap += run, columns += run * channels) {
+      const bool outside = sources[tap] == kOutside;
+      run = dense && !outside ? run_length(sources.subspan(tap)) : 1;
+      const size_t bytes = run * channels * sizeof(float);
+      for (size_t g = 0; g < groups.count; ++g) {
+        float* to = columns + g * group_step;
+        if (outside) {
+          std::memset(to, 0, bytes);
+        } else {
+          std::memcpy(to, x.data + sources[tap] * x.stride + g * channels, bytes);
+        }
       }
-      if (first == kOutside) {
-        std::memset(columns, 0, channels * sizeof(float));
-      } else {
-        std::memcpy(columns, x.data + first * x.stride, run * channels * sizeof(float));
-      }
-      columns += run * channels;
-      tap += run;
     }
   }
 }

@@ -6,11 +6,17 @@
 
 namespace attend::kernels {
 
-// columns (rows.size(), taps, channels): for each window in `rows` the rows of x under it, zeros
-// where a tap is outside.  x (windows.from, channels).
-void im2col(const Windows& windows, RowRange rows, Matrix x, size_t channels, float* columns);
+// Channels that lie side by side, in groups that are convolved apart.
+struct ChannelGroups {
+  size_t count, channels;  // groups, and channels in each
+};
 
-// The other way: adds columns (rows.size(), taps, channels) to the rows of x they were taken from.
+// columns (groups, rows.size(), taps, channels): for each window in `rows` the rows of x under it,
+// zeros where a tap is outside.  x (windows.from, groups x channels).
+void im2col(const Windows& windows, RowRange rows, Matrix x, ChannelGroups groups, float* columns);
+
+// The other way, for one group: adds columns (rows.size(), taps, channels) to the rows of x they
+// were taken from.
 void col2im(const Windows& windows, RowRange rows, const float* columns, size_t channels,
             MutableMatrix x);
 

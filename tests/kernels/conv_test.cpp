@@ -158,7 +158,7 @@ TEST(Im2col, Col2imIsItsAdjoint) {
     const size_t rows = windows.to.rows(), width = windows.taps() * kChannels;
     const Buffer x(windows.from.rows(), kChannels, 0, 2), columns(rows, width, 1);
     std::vector<float> laid_out(rows * width);
-    im2col(windows, {0, rows}, x.matrix(), kChannels, laid_out.data());
+    im2col(windows, {0, rows}, x.matrix(), {1, kChannels}, laid_out.data());
     Buffer back(windows.from.rows(), kChannels, 2, 1);
     const Plain before = back.plain({windows.from.rows(), kChannels});
     col2im(windows, {0, rows}, columns.matrix().data, kChannels, back.target());
