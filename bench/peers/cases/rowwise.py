@@ -1,5 +1,6 @@
 """Layers that treat each row or element by itself, and the loss."""
 import numpy as np
+import torch
 from torch.nn import functional as F
 
 from . import Case, both_ways, leaf, normal
@@ -27,6 +28,18 @@ def dropout_inputs(rng, rows=2048, width=2048):
 def dropout(t):
     x = leaf(t['x'])
     return both_ways({'x': x}, t['dy'], lambda: F.dropout(x, CHANCE))
+
+
+def dropout_of_bits(t):
+    """F.dropout draws one number an element, on one thread. 64 random bits are enough for four."""
+    x = leaf(t['x'])
+    dropped = round(CHANCE * 2 ** 16)
+
+    def forward():
+        bits = torch.empty(x.numel() // 4, dtype=torch.int64).random_(-2 ** 63, None)
+        kept = bits.view(torch.int16).view(x.shape) >= dropped - 2 ** 15
+        return x * kept.to(x.dtype).mul_(1 / (1 - CHANCE))
+    return both_ways({'x': x}, t['dy'], forward)
 
 
 def check_dropout(inputs, ours, peer):
@@ -69,7 +82,7 @@ def cross_entropy_by_hand(t):
 CASES = [
     Case('layer_norm', 'layer_norm', layer_norm_inputs, {'F.layer_norm': layer_norm}, at_least=1.3,
          bytes=5 * 4 * 2048 * 512),
-    Case('dropout', 'dropout', dropout_inputs, {'F.dropout': dropout}, at_least=3.0,
+    Case('dropout', 'dropout', dropout_inputs, {'F.dropout': dropout, '16 random bits': dropout_of_bits}, at_least=3.0,
          bytes=4 * 4 * 2048 * 2048, check=check_dropout),
     Case('cross_entropy', 'cross_entropy', cross_entropy_inputs,
          {'F.cross_entropy': cross_entropy, 'log_softmax + nll_loss': cross_entropy_by_hand},
