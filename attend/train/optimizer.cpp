@@ -67,7 +67,8 @@ double Optimizer::step(double rate_factor) {
         .weight_decay = p.rank() >= 2 ? static_cast<float>(config_.weight_decay) : 0.0f,
     });
   }
-  const double norm = kernels::gradient_norm(tensors);
+  const bool measured = config_.clip_norm > 0 || config_.check_finite;
+  const double norm = measured ? kernels::gradient_norm(tensors) : 0.0;
   if (std::isfinite(norm)) {
     ++steps_;
     const float scale = config_.clip_norm > 0 ? kernels::clip_scale(norm, config_.clip_norm) : 1.0f;

@@ -22,6 +22,9 @@ struct OptimizerConfig {
   bool nesterov = false;
   double weight_decay = 0.0;  // of matrices; vectors such as biases and gains do not decay
   double clip_norm = 0.0;     // the gradients of all parameters together; 0 is off
+  // Update nothing when a gradient is not finite. Without clipping that takes one more read of the
+  // gradients, about an eighth of the time of a step.
+  bool check_finite = true;
 };
 
 // Holds handles to the parameters and the state of the method, one tensor or two a parameter.
@@ -31,8 +34,9 @@ class Optimizer {
   Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config);
 
   // Updates every parameter that has a gradient, at the config's rate times `rate_factor` (a
-  // schedule), and clears the gradients. Returns their norm before clipping. When that is not
-  // finite nothing is updated, and the gradients are cleared all the same.
+  // schedule), and clears the gradients. Returns their norm before clipping, or 0 if
+  // the config asks for neither clipping nor the check. When it is not finite nothing is updated,
+  // and the gradients are cleared all the same.
   double step(double rate_factor = 1.0);
 
   int64_t steps() const { return steps_; }  // updates done

@@ -76,6 +76,15 @@ TEST(Optimizer, AppliesNothingWhenAGradientIsNotFinite) {
   EXPECT_FALSE(x.grad().defined());
 }
 
+TEST(Optimizer, DoesNotLookAtGradientsFirstWhenToldNotTo) {
+  const Tensor x = Tensor::of({1, 2}, {2}).require_grad();
+  Optimizer optimizer({{"x", x}},
+                      {.kind = OptimizerKind::kSgd, .rate = 1.0, .check_finite = false});
+  EXPECT_EQ(step_with(optimizer, x, {1, std::numeric_limits<float>::infinity()}), 0.0);
+  EXPECT_EQ(x.to_vector(), (std::vector<float>{0, -std::numeric_limits<float>::infinity()}));
+  EXPECT_EQ(optimizer.steps(), 1);
+}
+
 TEST(Optimizer, LeavesParametersWithoutAGradient) {
   const Tensor x = Tensor::of({1}, {1}).require_grad();
   Optimizer optimizer({{"x", x}}, {.weight_decay = 0.5});
