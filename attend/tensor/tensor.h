@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attend/tensor/shape.h"
-#include "attend/tensor/storage.h"
+#include "attend/base/storage.h"
 
 namespace attend {
 

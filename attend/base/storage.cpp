@@ -1,7 +1,7 @@
 // A pool of blocks in size classes, eight to each doubling. A request takes a free block of its
 // class or of one of the next classes up to twice its size, and asks the system only when there is
 // none.
-#include "attend/tensor/storage.h"
+#include "attend/base/storage.h"
 
 #include <sys/mman.h>
 
@@ -34,7 +34,7 @@ size_t class_size(size_t bytes) {
 }
 
 void* system_allocate(size_t capacity) {
-  const bool huge = capacity >= 2 * kHugePage;
+  const bool huge = capacity >= kHugePage;
   const size_t alignment = huge ? kHugePage : kAlignment;
   void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
   if (data == nullptr) throw std::bad_alloc();

@@ -1,4 +1,4 @@
-#include "attend/tensor/storage.h"
+#include "attend/base/storage.h"
 
 #include <gtest/gtest.h>
 
