@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kBlockRows = 22 * kTileRows;    // with kSumBlock, a quarter of L2
 constexpr size_t kBlockColumns = 512;            // C's block stays in L2 over the passes of the sum
 constexpr size_t kPackedSize = size_t{1} << 20;  // floats of b packed at a time, shared in L3
-constexpr size_t kSmallProduct = size_t{1} << 16;  // multiply-adds not worth a second thread
+constexpr size_t kSmallProduct = size_t{1} << 19;  // multiply-adds not worth a second thread
 constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
 
 std::atomic<GemmBackend> chosen_backend{GemmBackend::kAuto};
@@ -56,11 +56,10 @@ size_t even_parts(size_t size, size_t ideal, size_t limit) {
 // As each part packs a anew, a thread that works alone does not split.
 void run_short(const GemmJob& job) {
   if (runs_alone()) return run_grid(job, {1, 1});
-  const size_t panels = ceil_div(job.n, panel_width());
-  const size_t work = job.m * job.n * std::max<size_t>(job.k, 1);
-  const size_t columns_a_part = job.m <= kTileRows ? 64 : 256;
-  const size_t limit = std::min(panels, work / (kSmallProduct / 4));
-  run_grid(job, {1, work < kSmallProduct ? 1 : even_parts(job.n, columns_a_part, limit)});
+  const bool few = job.m <= kTileRows;
+  const size_t work = job.m * job.n * job.k;
+  const size_t parts = even_parts(job.n, few ? 64 : 256, job.n / 64);
+  run_grid(job, {1, work < (few ? kSmallProduct / 16 : kSmallProduct) ? 1 : parts});
 }
 
 void pack(size_t k, size_t n, Matrix b, float* to) {
@@ -127,7 +126,7 @@ void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, 
     gemm(m, n, k, ai, bi, {c.data + i * batch.c_step, c.stride}, options);
   };
   const size_t work = m * n * std::max<size_t>(k, 1);
-  if (work >= kSmallProduct * 256) {  // large enough to be shared by all threads
+  if (work >= kSmallProduct * 32) {  // large enough to be shared by all threads
     for (size_t i = 0; i < batch.count; ++i) item(i);
   } else {
     parallel_for(batch.count, kSmallProduct / std::max<size_t>(work, 1) + 1,

@@ -1,6 +1,7 @@
 // Matrix products. This header hides which GEMM runs: our packed micro-kernel, or oneDNN on CPUs
 // with AVX-512 or AMX; nothing else calls one. Work is split over rows and columns, never over the
-// sum, so the bits of the result do not depend on the number of threads. Safe to call from inside
+// sum, so the bits of the result do not depend on the number of threads. Our own kernel gives a row
+// the same bits whatever the other rows are, whether or not B is packed. Safe to call from inside
 // parallel_for, where it runs in the calling thread.
 #pragma once
 

@@ -102,7 +102,7 @@ HWY_NOINLINE void TileAside(const Pass& pass, const Place& at, const Operands& x
     CopyRow(tile.bias, at.columns, bias);
     aside.bias = bias;
   }
-  KernelFor(at.rows, at.panels)(x, aside);
+  KernelFor(at.rows, at.panels, x.b_by_columns)(x, aside);
   if (pass.last) return Finish(pass.job, at, z, width);
   for (size_t i = 0; i < at.rows; ++i) {
     CopyRow(z + i * width, at.columns, tile.to + i * tile.to_stride);
@@ -121,38 +121,65 @@ HWY_INLINE void ComputeTile(const Pass& pass, const Place& at, const Operands& x
   if (at.columns < at.panels * kPanel || (pass.last && HasTail(options))) {
     TileAside(pass, at, x, tile);
   } else {
-    KernelFor(at.rows, at.panels)(x, tile);
+    KernelFor(at.rows, at.panels, x.b_by_columns)(x, tile);
+  }
+}
+
+// Where b is not packed, few rows read it as it lies, for it would be packed to be read once;
+// otherwise a strip of panels is packed at a time: one if b lies by columns, but long rows if it
+// lies by rows.
+constexpr size_t kLongStrip = 8;
+
+// Points x at the panels of b at `at`, for the block of the sum that starts at `sum`.
+void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
+  x.b_by_columns = false;
+  x.b_step = kPanel;
+  if (job.panels != nullptr) {
+    x.b = job.panels + at.column * job.k + sum * kPanel;
+    x.panel_step = job.k * kPanel;
+  } else if (job.m <= kTileRows && at.columns == at.panels * kPanel) {
+    x.b_by_columns = job.b.transposed;
+    x.b_step = job.b.stride;
+    x.panel_step = kPanel;
+    x.b = job.b.data + (x.b_by_columns ? at.column * x.b_step + sum : sum * x.b_step + at.column);
+  } else {
+    const bool one_panel = job.m <= kTileRows || job.b.transposed;
+    const size_t strip = one_panel ? kPanel : kLongStrip * kPanel;
+    const size_t first = at.column / strip * strip;
+    x.panel_step = kPanel * kSumBlock;
+    float* packed = gemm_scratch(Scratch::kRight, kLongStrip * x.panel_step);
+    if (at.column == first) {
+      PackRight(job.b, sum, x.size, first, std::min(strip, job.n - first), packed, x.panel_step);
+    }
+    x.b = packed + (at.column - first) / kPanel * x.panel_step;
   }
 }
 
 // All tiles, panel by panel, for the block of the sum that starts at `sum`; x holds its rows of a.
 void RunPass(const Pass& pass, size_t sum, Operands x) {
   const GemmJob& job = pass.job;
-  const size_t group = PanelsAtOnce(job.m);
-  float* packed = job.panels ? nullptr : gemm_scratch(Scratch::kRight, group * kPanel * kSumBlock);
-  x.panel_step = (job.panels ? job.k : kSumBlock) * kPanel;
+  const bool by_columns = job.panels == nullptr && job.b.transposed;
+  const size_t group = by_columns ? 1 : PanelsAtOnce(job.m);
+  const float* a = x.a;
   Place at{};
   for (; at.column < job.n; at.column += at.columns) {
     const size_t left = job.n - at.column;
-    at.panels = left > (group - 1) * kPanel ? group : 1;
+    at.panels = left >= group * kPanel ? group : 1;
     at.columns = std::min(left, at.panels * kPanel);
-    if (job.panels != nullptr) {
-      x.b = job.panels + at.column * job.k + sum * kPanel;
-    } else {
-      PackRight(job.b, sum, x.size, at.column, at.columns, packed, x.panel_step);
-      x.b = packed;
-    }
-    const float* a = x.a;
-    for (at.row = 0; at.row < job.m; at.row += kTileRows, x.a += kTileRows * x.a_stride) {
+    LoadRight(job, at, sum, x);
+    for (at.row = 0; at.row < job.m; at.row += kTileRows) {
       at.rows = std::min(kTileRows, job.m - at.row);
+      x.a = a + at.row * x.a_stride;
       ComputeTile(pass, at, x);
     }
-    x.a = a;
   }
 }
 
+constexpr size_t kFewColumns = 128;
+
 void OneThread(const GemmJob& job) {
-  const bool direct = !job.a.transposed && job.m <= kTileRows;
+  // Copies of rows of a pay when many columns use them.
+  const bool direct = !job.a.transposed && (job.m <= kTileRows || job.n <= kFewColumns);
   float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, job.m * kLeftStride);
   // C as the residual must stay whole until the last pass.
   const bool aside = job.options.residual.data == job.c.data && job.k > kSumBlock;

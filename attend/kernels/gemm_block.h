@@ -45,7 +45,7 @@ inline constexpr size_t kTileRows = 6;
 
 // Elements of the sum that are added up in registers before they go to memory. It decides the bits
 // of a result, so it is the same on every path.
-inline constexpr size_t kSumBlock = 256;
+inline constexpr size_t kSumBlock = 512;
 
 // Columns in a panel: two registers of the SIMD target in use.
 size_t panel_width();

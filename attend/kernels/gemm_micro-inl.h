@@ -28,46 +28,35 @@ struct Tile {
   size_t to_stride;
 };
 
-// The operands of a tile: rows of a, panels of b.
+// The operands of a tile. Element (k, j) of b is at b[k * b_step + j / kPanel * panel_step + j %
+// kPanel] or, where b is stored by columns, at b[j * b_step + k].
 struct Operands {
   size_t size;  // of the sum
   const float* a;
   size_t a_stride;
   const float* b;
-  size_t panel_step;
+  size_t b_step, panel_step;
+  bool b_by_columns;
 };
 
-// kRows x kPanels panels. Out of line, and every loop over accumulators unrolled, so that the
-// compiler keeps them all in registers.
-template <size_t kRows, size_t kPanels>
-HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
-  const D d;
-  constexpr size_t kVectors = 2 * kPanels;
-  V sum[kRows][kVectors];
+// Every loop over accumulators is unrolled, so that the compiler keeps them all in registers.
+template <size_t kRows, size_t kVectors>
+using Accumulators = V[kRows][kVectors];
+
+template <size_t kRows, size_t kVectors>
+HWY_INLINE void StartTile(Accumulators<kRows, kVectors>& sum, const Tile& tile) {
 #pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i) {
+    // C's lines are far apart, which no hardware foresees: ask for them while the sum goes by.
+    __builtin_prefetch(tile.to + i * tile.to_stride, 1);
 #pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
+    for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(D());
   }
-  const float* a = x.a;
-  const float* b = x.b;
-  const size_t a_stride = x.a_stride, panel_step = x.panel_step;
-#pragma GCC unroll 4
-  for (size_t k = x.size; k != 0; --k) {
-    V right[kVectors];
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) {
-      right[v] = hn::Load(d, b + v / 2 * panel_step + v % 2 * kLanes);
-    }
-#pragma GCC unroll 16
-    for (size_t i = 0; i < kRows; ++i) {
-      const V left = hn::Set(d, a[i * a_stride]);
-#pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(left, right[v], sum[i][v]);
-    }
-    ++a;
-    b += kPanel;
-  }
+}
+
+template <size_t kRows, size_t kVectors>
+HWY_INLINE void StoreTile(const Accumulators<kRows, kVectors>& sum, const Tile& tile) {
+  const D d;
   const V alpha = hn::Set(d, tile.alpha), beta = hn::Set(d, tile.beta);
 #pragma GCC unroll 16
   for (size_t i = 0; i < kRows; ++i) {
@@ -83,18 +72,86 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
   }
 }
 
+// Adds a column of a, a_stride between its elements, times a row of b.
+template <size_t kRows, size_t kVectors>
+HWY_INLINE void AddTerm(Accumulators<kRows, kVectors>& sum, const float* a, size_t a_stride,
+                        const V (&b)[kVectors]) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kRows; ++i) {
+    const V left = hn::Set(D(), a[i * a_stride]);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(left, b[v], sum[i][v]);
+  }
+}
+
+// kRows rows of kPanels panels. Out of line, for the sake of its registers.
+template <size_t kRows, size_t kPanels>
+HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
+  constexpr size_t kVectors = 2 * kPanels;
+  Accumulators<kRows, kVectors> sum;
+  StartTile<kRows, kVectors>(sum, tile);
+  const float* a = x.a;
+  const float* b = x.b;
+  const size_t a_stride = x.a_stride, b_step = x.b_step, panel_step = x.panel_step;
+#pragma GCC unroll 4
+  for (size_t k = x.size; k != 0; --k) {
+    V row[kVectors];
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      row[v] = hn::LoadU(D(), b + v / 2 * panel_step + v % 2 * kLanes);
+    }
+    AddTerm<kRows, kVectors>(sum, a, a_stride, row);
+    if constexpr (kRows < kTileRows) {
+      // Few rows wait for memory; and where b is not packed, its rows are too far apart to foresee.
+#pragma GCC unroll 16
+      for (size_t p = 0; p < kPanels; ++p) __builtin_prefetch(b + 8 * b_step + p * panel_step);
+    }
+    ++a;
+    b += b_step;
+  }
+  StoreTile<kRows, kVectors>(sum, tile);
+}
+
+// The same for few rows and one panel, b stored by columns: transposed in registers on its only way
+// through. Adds up in the same order, to the same bits.
+template <size_t kRows>
+HWY_NOINLINE void MicroKernelByColumns(const Operands& x, const Tile& tile) {
+  Accumulators<kRows, 2> sum;
+  StartTile<kRows, 2>(sum, tile);
+  const EvenRows low{x.b, x.b_step}, high{x.b + kLanes * x.b_step, x.b_step};
+  const float* a = x.a;
+  const size_t a_stride = x.a_stride, size = x.size;
+  size_t k = 0;
+  for (; k + 4 <= size; k += 4, a += 4) {
+    const FourColumns left = LoadColumns(low, 0, k), right = LoadColumns(high, 0, k);
+    AddTerm<kRows, 2>(sum, a, a_stride, {left.c0, right.c0});
+    AddTerm<kRows, 2>(sum, a + 1, a_stride, {left.c1, right.c1});
+    AddTerm<kRows, 2>(sum, a + 2, a_stride, {left.c2, right.c2});
+    AddTerm<kRows, 2>(sum, a + 3, a_stride, {left.c3, right.c3});
+  }
+  for (; k < size; ++k, ++a) {
+    HWY_ALIGN float term[kPanel];
+    for (size_t j = 0; j < kPanel; ++j) term[j] = low[j][k];
+    AddTerm<kRows, 2>(sum, a, a_stride, {hn::Load(D(), term), hn::Load(D(), term + kLanes)});
+  }
+  StoreTile<kRows, 2>(sum, tile);
+}
+
 using Kernel = void (*)(const Operands&, const Tile&);
 
 // Few rows take several panels at a time: their accumulators alone would not fill the pipeline.
 constexpr size_t kMostPanels = 4;
-HWY_INLINE size_t PanelsAtOnce(size_t rows) { return rows == 1 ? kMostPanels : rows <= 3 ? 2 : 1; }
+HWY_INLINE size_t PanelsAtOnce(size_t rows) { return rows == 1 ? kMostPanels : rows == 2 ? 2 : 1; }
 
-HWY_INLINE Kernel KernelFor(size_t rows, size_t panels) {
+HWY_INLINE Kernel KernelFor(size_t rows, size_t panels, bool by_columns) {
   static constexpr Kernel kOnePanel[] = {MicroKernel<1, 1>, MicroKernel<2, 1>, MicroKernel<3, 1>,
                                          MicroKernel<4, 1>, MicroKernel<5, 1>, MicroKernel<6, 1>};
-  static constexpr Kernel kMorePanels[] = {MicroKernel<1, kMostPanels>, MicroKernel<2, 2>,
-                                           MicroKernel<3, 2>};
+  static constexpr Kernel kMorePanels[] = {MicroKernel<1, kMostPanels>, MicroKernel<2, 2>};
+  static constexpr Kernel kByColumns[] = {MicroKernelByColumns<1>, MicroKernelByColumns<2>,
+                                          MicroKernelByColumns<3>, MicroKernelByColumns<4>,
+                                          MicroKernelByColumns<5>, MicroKernelByColumns<6>};
   static_assert(std::size(kOnePanel) == kTileRows);
+  if (by_columns) return kByColumns[rows - 1];
   return panels == 1 ? kOnePanel[rows - 1] : kMorePanels[rows - 1];
 }
 

@@ -27,29 +27,37 @@ constexpr size_t kPanel = 2 * kLanes;
 // compete for the same cache sets.
 constexpr size_t kLeftStride = kSumBlock + 16;
 
-// Four floats from each of rows[0], rows[4], rows[8] ..., one a 128-bit block.
-template <class DT>
-HWY_INLINE hn::Vec<DT> LoadBlocks(DT d, const float* const* rows, size_t offset) {
+// The rows of a matrix; an array of pointers to rows does as well.
+struct EvenRows {
+  const float* data;
+  size_t stride;
+  HWY_INLINE const float* operator[](size_t i) const { return data + i * stride; }
+};
+
+// Four floats from each of rows[first], rows[first + 4], rows[first + 8] ..., one a 128-bit block.
+template <class DT, class Rows>
+HWY_INLINE hn::Vec<DT> LoadBlocks(DT d, const Rows& rows, size_t first, size_t offset) {
   constexpr size_t kSize = hn::MaxLanes(DT());
   if constexpr (kSize <= 4) {
-    return hn::LoadU(d, rows[0] + offset);
+    return hn::LoadU(d, rows[first] + offset);
   } else {
     const hn::Half<DT> half;
-    return hn::Combine(d, LoadBlocks(half, rows + kSize / 2, offset),
-                       LoadBlocks(half, rows, offset));
+    return hn::Combine(d, LoadBlocks(half, rows, first + kSize / 2, offset),
+                       LoadBlocks(half, rows, first, offset));
   }
 }
 
-// Columns offset .. offset + 3 of kLanes rows, each column in a register: a 4 x 4 transpose in
-// every 128-bit block.
+// Columns offset .. offset + 3 of kLanes rows from the first, each column in a register: a 4 x 4
+// transpose in every 128-bit block.
 struct FourColumns {
   V c0, c1, c2, c3;
 };
-HWY_INLINE FourColumns LoadColumns(const float* const* rows, size_t offset) {
+template <class Rows>
+HWY_INLINE FourColumns LoadColumns(const Rows& rows, size_t first, size_t offset) {
   const D d;
   const hn::Repartition<uint64_t, D> pairs;
-  const V r0 = LoadBlocks(d, rows, offset), r1 = LoadBlocks(d, rows + 1, offset);
-  const V r2 = LoadBlocks(d, rows + 2, offset), r3 = LoadBlocks(d, rows + 3, offset);
+  const V r0 = LoadBlocks(d, rows, first, offset), r1 = LoadBlocks(d, rows, first + 1, offset);
+  const V r2 = LoadBlocks(d, rows, first + 2, offset), r3 = LoadBlocks(d, rows, first + 3, offset);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
@@ -69,9 +77,10 @@ HWY_INLINE void StoreColumns(const FourColumns& columns, float* to, size_t strid
 }
 
 // to[i * stride + r] = rows[r][i] for i < size, r < kLanes.
-HWY_INLINE void TransposeRows(const float* const* rows, size_t size, float* to, size_t stride) {
+template <class Rows>
+HWY_INLINE void TransposeRows(const Rows& rows, size_t size, float* to, size_t stride) {
   size_t i = 0;
-  for (; i + 4 <= size; i += 4) StoreColumns(LoadColumns(rows, i), to + i * stride, stride);
+  for (; i + 4 <= size; i += 4) StoreColumns(LoadColumns(rows, 0, i), to + i * stride, stride);
   for (; i < size; ++i) {
     for (size_t r = 0; r < kLanes; ++r) to[i * stride + r] = rows[r][i];
   }

@@ -33,7 +33,7 @@ float* gemm_scratch(Scratch use, size_t size) {
 
 std::shared_ptr<float[]> allocate_aligned(size_t size) {
   const size_t wanted = size * sizeof(float);
-  const size_t alignment = wanted >= kHugePage ? kHugePage : 64;
+  const size_t alignment = wanted >= 65536 ? kHugePage : 64;
   const size_t bytes = (wanted / alignment + 1) * alignment;
   void* data = std::aligned_alloc(alignment, bytes);
   if (data == nullptr) throw std::bad_alloc();

@@ -101,25 +101,34 @@ struct Product {
   }
 
   void expect_right() {
+    std::vector<double> product(x.n);
     for (size_t i = 0; i < x.m; ++i) {
+      std::fill(product.begin(), product.end(), 0.0);
+      for (size_t k = 0; k < x.k; ++k) {
+        const double left = a.at(i, k);
+        for (size_t j = 0; j < x.n; ++j) product[j] += left * b.at(k, j);
+      }
       for (size_t j = 0; j < x.n; ++j) {
-        double z = 0;
-        for (size_t k = 0; k < x.k; ++k) z += static_cast<double>(a.at(i, k)) * b.at(k, j);
-        z *= x.alpha;
-        if (x.beta != 0.0f) z += static_cast<double>(x.beta) * before.at(i, j);
-        if (x.bias) z += bias.at(0, j);
-        const double bound = 2e-7 * (8 + static_cast<double>(x.k)) + 1e-6 * std::abs(z);
-        if (x.preactivation) {
-          ASSERT_NEAR(preactivation.at(i, j), z, bound) << "at " << i << ", " << j;
-        }
-        float y = static_cast<float>(z);
-        activate(x.activation, &y, &y, 1);
-        if (x.residual_is_c) y += before.at(i, j);
-        if (x.residual) y += residual.at(i, j);
-        ASSERT_NEAR(c.at(i, j), y, 2 * bound + 1e-6 * std::abs(y)) << "at " << i << ", " << j;
+        expect_right(i, j, product[j]);
+        if (testing::Test::HasFatalFailure()) FAIL() << "at " << i << ", " << j;
       }
     }
     expect_gaps_untouched();
+  }
+
+  void expect_right(size_t i, size_t j, double product) {
+    double z = x.alpha * product;
+    if (x.beta != 0.0f) z += static_cast<double>(x.beta) * before.at(i, j);
+    if (x.bias) z += bias.at(0, j);
+    const double bound = 2e-7 * (8 + static_cast<double>(x.k)) + 1e-6 * std::abs(z);
+    if (x.preactivation) {
+      ASSERT_NEAR(preactivation.at(i, j), z, bound);
+    }
+    float y = static_cast<float>(z);
+    activate(x.activation, &y, &y, 1);
+    if (x.residual_is_c) y += before.at(i, j);
+    if (x.residual) y += residual.at(i, j);
+    ASSERT_NEAR(c.at(i, j), y, 2 * bound + 1e-6 * std::abs(y));
   }
 
   void expect_gaps_untouched() {
@@ -174,24 +183,21 @@ TEST(Gemm, MultipliesAnySmallSizes) {
 
 TEST(Gemm, MultipliesAroundBlockBorders) {
   for_each_backend([] {
-    for (const size_t m : {131, 132, 133, 143, 145}) check_forms(m, 33, 17);
-    for (const size_t k : {255, 256, 257, 513}) check_forms(13, 20, k);
-    for (const size_t n : {511, 512, 513}) check_forms(140, n, 9);
-    check_forms(257, 255, 256);
-    check_forms(600, 48, 300);
+    for (const size_t m : {131, 132, 133, 143, 144, 145, 255, 256, 257}) check_forms(m, 33, 17);
+    for (const size_t k : {255, 256, 257, 511, 512, 513}) check_forms(13, 20, k);
+    for (const size_t n : {255, 256, 257, 511, 512, 513}) check_forms(140, n, 9);
+    check_forms(20, 150, 520);
   });
 }
 
-TEST(Gemm, MultipliesMoreThanOneGroupOfColumns) {
-  for_each_backend([] { check({.m = 150, .n = 1200, .k = 1030, .b_transposed = true}); });
-}
+TEST(Gemm, MultipliesMoreThanOneGroupOfColumns) { check({.m = 133, .n = 1100, .k = 1030}); }
 
 TEST(Gemm, MultipliesFewRows) {
   for_each_backend([] {
-    for (size_t m = 1; m <= 13; ++m) {
+    for (size_t m = 1; m <= 7; ++m) {
       for (const size_t n : {1, 15, 31, 64, 200}) {
         check_forms(m, n, 77);
-        check_forms(m, n, 300);
+        check_forms(m, n, 515);
       }
     }
     check_forms(1, 1000, 513);
@@ -246,8 +252,8 @@ TEST(Gemm, AppliesEveryEpilogue) {
              .preactivation = true,
              .activation = static_cast<Activation>(f)});
     }
-    for (const size_t m : {1, 2, 20, 140}) {
-      for (const size_t k : {30, 270}) {
+    for (const size_t m : {1, 2, 20}) {
+      for (const size_t k : {30, 515}) {
         for (unsigned set = 0; set < 32; ++set) {
           check({.m = m,
                  .n = 67,
@@ -299,14 +305,16 @@ TEST(Gemm, PackedGivesTheBitsOfPlain) {
 TEST(Gemm, BitsOfARowDoNotDependOnTheOtherRows) {
   for_each_target([] {
     const BackendScope scope(GemmBackend::kOwn);
-    Product all({.m = 300, .n = 93, .k = 600, .b_transposed = true});
-    Product some = all;
-    all.run();
-    for (const size_t rows : {1, 3, 6, 50}) {
-      gemm(rows, 93, 600, some.a.matrix(), some.b.matrix(), some.c.out());
-      for (size_t i = 0; i < rows; ++i) {
-        EXPECT_EQ(std::memcmp(&some.c.at(i, 0), &all.c.at(i, 0), 93 * sizeof(float)), 0)
-            << rows << ", " << i;
+    for (const bool transposed : {false, true}) {
+      Product all({.m = 300, .n = 93, .k = 601, .b_transposed = transposed});
+      Product some = all;
+      all.run();
+      for (const size_t rows : {1, 2, 3, 4, 5, 6, 50}) {
+        gemm(rows, 93, 601, some.a.matrix(), some.b.matrix(), some.c.out());
+        for (size_t i = 0; i < rows; ++i) {
+          EXPECT_EQ(std::memcmp(&some.c.at(i, 0), &all.c.at(i, 0), 93 * sizeof(float)), 0)
+              << rows << ", " << i;
+        }
       }
     }
   });
@@ -320,12 +328,11 @@ TEST(Gemm, ThreadsDoNotChangeTheBits) {
     return product.c;
   };
   for_each_backend([&] {
-    for (const auto& [m, n, k] : {std::array<size_t, 3>{1, 900, 300},
-                                  {5, 300, 300},
-                                  {100, 700, 520},
-                                  {700, 300, 300},
-                                  {256, 64, 64},
-                                  {160, 1200, 1030}}) {
+    for (const auto& [m, n, k] : {std::array<size_t, 3>{1, 900, 70},
+                                  {5, 300, 70},
+                                  {100, 150, 50},
+                                  {140, 50, 520},
+                                  {300, 64, 64}}) {
       for (const bool packed : {false, true}) {
         const Case x{.m = m,
                      .n = n,
