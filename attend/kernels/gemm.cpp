@@ -110,8 +110,9 @@ void gemm(size_t m, size_t n, size_t k, Matrix a, Matrix b, MutableMatrix c,
 
 PackedMatrix::PackedMatrix(size_t k, size_t n, Matrix b) : k_(k), n_(n) {
   const size_t width = panel_width();
-  data_ = allocate_aligned(ceil_div(n, width) * width * k);
-  pack(k, n, b, data_.get());
+  const auto panels = std::make_shared<Storage>(ceil_div(n, width) * width * k * sizeof(float));
+  pack(k, n, b, static_cast<float*>(panels->data()));
+  storage_ = panels;
 }
 
 void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c, const GemmOptions& options) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "attend/base/storage.h"
 #include "attend/kernels/activations.h"
 
 namespace attend::kernels {
@@ -49,12 +50,12 @@ class PackedMatrix {
 
   size_t rows() const { return k_; }
   size_t columns() const { return n_; }
-  const float* data() const { return data_.get(); }
-  bool empty() const { return data_ == nullptr; }
+  const float* data() const { return static_cast<const float*>(storage_->data()); }
+  bool empty() const { return storage_ == nullptr; }
 
  private:
   size_t k_ = 0, n_ = 0;
-  std::shared_ptr<float[]> data_;
+  std::shared_ptr<const Storage> storage_;
 };
 
 // C (m, n) = A (m, k) B, B packed. The way to go for a recurrent step or a decoder's few rows.

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 namespace attend::kernels {
@@ -12,8 +13,23 @@ namespace {
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kUses = 4;
 
+// Aligned to 64 bytes, or to a huge page where large.
+float* allocate(size_t size) {
+  const size_t wanted = size * sizeof(float);
+  const size_t alignment = wanted >= 65536 ? kHugePage : 64;
+  const size_t bytes = (wanted / alignment + 1) * alignment;
+  void* data = std::aligned_alloc(alignment, bytes);
+  if (data == nullptr) throw std::bad_alloc();
+  if (alignment == kHugePage) madvise(data, bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
+  return static_cast<float*>(data);
+}
+
+struct Free {
+  void operator()(float* data) const { std::free(data); }
+};
+
 struct Buffer {
-  std::shared_ptr<float[]> data;
+  std::unique_ptr<float[], Free> data;
   size_t size = 0;
 };
 
@@ -23,22 +39,11 @@ float* gemm_scratch(Scratch use, size_t size) {
   static thread_local Buffer buffers[kUses];
   Buffer& buffer = buffers[static_cast<size_t>(use)];
   if (buffer.size < size) {
-    buffer.data.reset();  // first, so that old and new never exist together
-    buffer.size = 0;
-    buffer.data = allocate_aligned(size);
+    buffer = {};  // first, so that old and new never exist together
+    buffer.data.reset(allocate(size));
     buffer.size = size;
   }
   return buffer.data.get();
-}
-
-std::shared_ptr<float[]> allocate_aligned(size_t size) {
-  const size_t wanted = size * sizeof(float);
-  const size_t alignment = wanted >= 65536 ? kHugePage : 64;
-  const size_t bytes = (wanted / alignment + 1) * alignment;
-  void* data = std::aligned_alloc(alignment, bytes);
-  if (data == nullptr) throw std::bad_alloc();
-  if (alignment == kHugePage) madvise(data, bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
-  return std::shared_ptr<float[]>(static_cast<float*>(data), [](float* p) { std::free(p); });
 }
 
 }  // namespace attend::kernels

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 namespace attend::kernels {
 
@@ -13,8 +12,5 @@ enum class Scratch { kLeft, kRight, kShared, kSums };
 // At least `size` floats of this thread, 64-byte aligned, valid until it next asks for the same
 // use.
 float* gemm_scratch(Scratch use, size_t size);
-
-// Aligned to 64 bytes, or to a huge page where large.
-std::shared_ptr<float[]> allocate_aligned(size_t size);
 
 }  // namespace attend::kernels
