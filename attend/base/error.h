@@ -34,6 +34,7 @@ using ShapeError = ErrorOf<ErrorKind::kShape>;    // tensors that do not fit tog
 using ConfigError = ErrorOf<ErrorKind::kConfig>;  // a setting that cannot be
 using FormatError = ErrorOf<ErrorKind::kFormat>;  // a file that is not what it claims to be
 using IoError = ErrorOf<ErrorKind::kIo>;          // the system refused
-using DataError = ErrorOf<ErrorKind::kData>;      // values that cannot be used, such as an id out of range
+using DataError =
+    ErrorOf<ErrorKind::kData>;  // values that cannot be used, such as an id out of range
 
 }  // namespace attend

@@ -94,7 +94,8 @@ void AtomicFile::commit() {
   if (closed != 0) fail("cannot close", errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", errno);
   temporary_.clear();
-  const Descriptor directory{::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const Descriptor directory{
+      ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (directory.number < 0 || ::fsync(directory.number) != 0) {
     fail("cannot sync the directory of", errno);
   }

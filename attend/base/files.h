@@ -24,9 +24,9 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then syncs
-// the directory. Whoever reads `path` sees the old file or the new one, whole, even after a power cut.
-// Without commit() the destructor removes the temporary and `path` stays as it was.
+// Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then
+// syncs the directory. Whoever reads `path` sees the old file or the new one, whole, even after a
+// power cut. Without commit() the destructor removes the temporary and `path` stays as it was.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);  // throws IoError

@@ -1,4 +1,5 @@
-// Where the library's messages go. The library itself never prints: without a sink they are dropped.
+// Where the library's messages go. The library itself never prints: without a sink they are
+// dropped.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
-// Installs `sink` for the whole process and returns the one it replaces. Calls to a sink never overlap.
+// Installs `sink` for the whole process and returns the one it replaces. Calls to a sink never
+// overlap.
 LogSink set_log_sink(LogSink sink);
 
 void log_message(LogLevel level, std::string_view text);

@@ -14,9 +14,11 @@ struct Named {
   std::string_view name;
 };
 
-// The value that `name` stands for; otherwise ConfigError with all the choices: `what` is what is named.
+// The value that `name` stands for; otherwise ConfigError with all the choices: `what` is what is
+// named.
 template <typename Enum, size_t kSize>
-Enum value_from_name(const Named<Enum> (&table)[kSize], std::string_view what, std::string_view name) {
+Enum value_from_name(const Named<Enum> (&table)[kSize], std::string_view what,
+                     std::string_view name) {
   std::string choices;
   for (const auto& entry : table) {
     if (entry.name == name) return entry.value;

@@ -17,7 +17,8 @@ namespace {
 
 std::atomic<int> threads{0};
 
-// OpenMP's own synchronisation is invisible to the thread sanitizer: tell it where fork and join are.
+// OpenMP's own synchronisation is invisible to the thread sanitizer: tell it where fork and join
+// are.
 void happens_before([[maybe_unused]] void* point) {
 #if defined(__SANITIZE_THREAD__)
   __tsan_release(point);

@@ -1,5 +1,5 @@
-// The one pool of threads. Work is cut into chunks whose borders depend on the size of the work alone,
-// never on the number of threads, so that a result has the same bits on any machine.
+// The one pool of threads. Work is cut into chunks whose borders depend on the size of the work
+// alone, never on the number of threads, so that a result has the same bits on any machine.
 #pragma once
 
 #include <cstddef>
@@ -41,16 +41,15 @@ struct ChunkCall {
 void run_chunks(size_t chunks, ChunkCall call);
 }  // namespace detail
 
-// Calls body(chunk) for each chunk in [0, chunks), in any order, on any thread. An exception thrown by
-// the body reaches the caller after all chunks have ended. Inside another parallel region it runs in
-// the calling thread.
+// Calls body(chunk) for each chunk in [0, chunks), in any order, on any thread. An exception thrown
+// by the body reaches the caller after all chunks have ended. Inside another parallel region it
+// runs in the calling thread.
 template <typename Body>
 void parallel_chunks(size_t chunks, Body&& body) {
   using Callable = std::remove_reference_t<Body>;
-  detail::run_chunks(chunks, {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
-                              [](void* callable, size_t chunk) {
-                                (*static_cast<Callable*>(callable))(chunk);
-                              }});
+  detail::run_chunks(
+      chunks, {const_cast<void*>(static_cast<const void*>(std::addressof(body))),
+               [](void* callable, size_t chunk) { (*static_cast<Callable*>(callable))(chunk); }});
 }
 
 // Calls body(begin, end) for [0, size) cut into chunks of `grain`, the last one shorter.

@@ -1,6 +1,6 @@
-// Counter-based random numbers: Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy
-// as 1, 2, 3"). A number is a function of (seed, stream, place), not of a history, so it is the same on
-// any thread, after any number of crashes and resumes.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as
+// easy as 1, 2, 3"). A number is a function of (seed, stream, place), not of a history, so it is
+// the same on any thread, after any number of crashes and resumes.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ class RandomStream {
   constexpr uint64_t seed() const { return seed_; }
   constexpr uint64_t stream() const { return stream_; }
 
-  uint64_t bits(uint64_t place) const;                  // 64 random bits
-  float uniform(uint64_t place) const;                  // [0, 1), a multiple of 2^-24
-  double normal(uint64_t place) const;                  // mean 0, variance 1 (Box-Muller)
-  bool bernoulli(uint64_t place, double chance) const;  // true with probability `chance`
+  uint64_t bits(uint64_t place) const;                   // 64 random bits
+  float uniform(uint64_t place) const;                   // [0, 1), a multiple of 2^-24
+  double normal(uint64_t place) const;                   // mean 0, variance 1 (Box-Muller)
+  bool bernoulli(uint64_t place, double chance) const;   // true with probability `chance`
   uint64_t below(uint64_t place, uint64_t bound) const;  // [0, bound)
 
  private:

@@ -50,9 +50,7 @@ TEST(ParallelFor, ExceptionReachesTheCaller) {
 TEST(ParallelFor, NestedCallRunsInItsThread) {
   const ThreadCountScope scope(2);
   std::atomic<int> sum{0};
-  parallel_for(8, 1, [&](size_t, size_t) {
-    parallel_for(8, 1, [&](size_t, size_t) { ++sum; });
-  });
+  parallel_for(8, 1, [&](size_t, size_t) { parallel_for(8, 1, [&](size_t, size_t) { ++sum; }); });
   EXPECT_EQ(sum, 64);
 }
 

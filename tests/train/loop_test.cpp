@@ -35,8 +35,8 @@ struct Classifier {
   }
 };
 
-// Each id is to be answered by the next one. Batches are of uneven size, as packed ones are; each of
-// the sizes comes by once in 40 steps.
+// Each id is to be answered by the next one. Batches are of uneven size, as packed ones are; each
+// of the sizes comes by once in 40 steps.
 struct Batch {
   Tensor ids, targets;
 };
