@@ -52,7 +52,7 @@ std::string_view name_of(PositionMode mode) { return name_from_value(kModes, mod
 Tensor sinusoids(size_t length, size_t width) {
   Tensor table = Tensor::empty({length, width});
   for (size_t column = 0; column < width; ++column) {
-    const auto pair = static_cast<double>(column / 2 * 2);
+    const auto pair = static_cast<double>(column - column % 2);
     const double frequency = std::pow(10000.0, -pair / static_cast<double>(width));
     for (size_t p = 0; p < length; ++p) {
       const double angle = static_cast<double>(p) * frequency;
