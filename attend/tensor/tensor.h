@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "attend/tensor/shape.h"
 #include "attend/base/storage.h"
+#include "attend/tensor/shape.h"
 
 namespace attend {
 
