@@ -33,7 +33,7 @@ void BM_Recurrent(benchmark::State& state, Cell cell, bool even) {
     backward(layer(x, packing).output, dy);
   }
   // Six products of rows x gates x width a step: two forwards, four backwards.
-  const double products = 6.0 * static_cast<double>(packing.rows() * parameter_count(layer) / 2);
+  const double products = 6.0 * static_cast<double>(packing.rows() * parameter_count(layer)) / 2;
   state.counters["flops"] =
       benchmark::Counter(2 * products, benchmark::Counter::kIsIterationInvariantRate);
 }
