@@ -61,7 +61,8 @@ def normal(rng: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndar
 
 
 def leaf(tensor):
-    return tensor.detach().clone().requires_grad_()
+    """The inputs are the peer's own copies already."""
+    return tensor.detach().requires_grad_()
 
 
 def both_ways(leaves: dict[str, Any], dy: Any, forward: Callable[[], Any], **rest: Any) -> Peer:

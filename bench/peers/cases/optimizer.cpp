@@ -28,7 +28,7 @@ Case adamw_case(const Inputs& in) {
                 optimizer->step();
                 return Tensor();
               },
-          // Hands each gradient over without a copy; step() lets it go.
+          // A fresh gradient for each parameter; step() lets it go.
           .prepare =
               [=] {
                 for (size_t i = 0; i < parameters.size(); ++i) {

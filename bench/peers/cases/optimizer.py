@@ -19,12 +19,12 @@ def inputs(rng):
 
 def adamw(t):
     parameters = {f'p{i}': leaf(t[f'p{i}']) for i in range(COUNT)}
-    gradients = [t[f'g{i}'].clone() for i in range(COUNT)]
     optimizer = torch.optim.AdamW(parameters.values(), lr=RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
     def prepare():
-        for parameter, gradient in zip(parameters.values(), gradients):
-            parameter.grad = gradient
+        for i, parameter in enumerate(parameters.values()):
+            parameter.grad = None
+            parameter.grad = t[f'g{i}'].clone()
     return Peer({}, optimizer.step, prepare, changed=parameters)
 
 
