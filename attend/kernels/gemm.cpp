@@ -14,9 +14,10 @@
 namespace attend::kernels {
 namespace {
 
-constexpr size_t kBlockRows = 22 * kTileRows;    // with kSumBlock, a quarter of L2
-constexpr size_t kBlockColumns = 512;            // C's block stays in L2 over the passes of the sum
-constexpr size_t kPackedSize = size_t{1} << 20;  // floats of b packed at a time, shared in L3
+constexpr size_t kBlockRows = 11 * kTileRows;      // with kSumBlock, a quarter of L2
+constexpr size_t kFewRows = 2 * kBlockRows;        // not worth packing b for all threads
+constexpr size_t kBlockColumns = 2048;             // a is packed anew for each
+constexpr size_t kPackedSize = size_t{1} << 20;    // floats of b packed at a time, shared in L3
 constexpr size_t kSmallProduct = size_t{1} << 19;  // multiply-adds not worth a second thread
 constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
 
@@ -52,7 +53,7 @@ size_t even_parts(size_t size, size_t ideal, size_t limit) {
   return std::clamp<size_t>(parts, 1, std::max<size_t>(limit, 1));
 }
 
-// Few enough rows for one block: the columns are split, and b's panels are packed in L1 where used.
+// Few rows: the columns are split, and b's panels are packed in L1 where used.
 // As each part packs a anew, a thread that works alone does not split.
 void run_short(const GemmJob& job) {
   if (runs_alone()) return run_grid(job, {1, 1});
@@ -77,7 +78,7 @@ void run_tall(const GemmJob& job) {
 }
 
 void run_own(const GemmJob& job) {
-  if (job.m <= kBlockRows) return run_short(job);
+  if (job.m <= kFewRows) return run_short(job);
   if (job.panels != nullptr) return run_tall(job);
   const size_t width = panel_width();
   const size_t panels_at_once =

@@ -2,7 +2,6 @@
 #include "attend/kernels/gemm_block.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "attend/kernels/gemm_scratch.h"
 
@@ -102,7 +101,7 @@ HWY_NOINLINE void TileAside(const Pass& pass, const Place& at, const Operands& x
     CopyRow(tile.bias, at.columns, bias);
     aside.bias = bias;
   }
-  KernelFor(at.rows, at.panels, x.b_by_columns)(x, aside);
+  KernelFor(at.rows, at.panels, x)(x, aside);
   if (pass.last) return Finish(pass.job, at, z, width);
   for (size_t i = 0; i < at.rows; ++i) {
     CopyRow(z + i * width, at.columns, tile.to + i * tile.to_stride);
@@ -121,7 +120,7 @@ HWY_INLINE void ComputeTile(const Pass& pass, const Place& at, const Operands& x
   if (at.columns < at.panels * kPanel || (pass.last && HasTail(options))) {
     TileAside(pass, at, x, tile);
   } else {
-    KernelFor(at.rows, at.panels, x.b_by_columns)(x, tile);
+    KernelFor(at.rows, at.panels, x)(x, tile);
   }
 }
 
@@ -137,7 +136,7 @@ void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
   if (job.panels != nullptr) {
     x.b = job.panels + at.column * job.k + sum * kPanel;
     x.panel_step = job.k * kPanel;
-  } else if (job.m <= kTileRows && at.columns == at.panels * kPanel) {
+  } else if (job.m <= kTileRows && !x.a_packed && at.columns == at.panels * kPanel) {
     x.b_by_columns = job.b.transposed;
     x.b_step = job.b.stride;
     x.panel_step = kPanel;
@@ -159,17 +158,19 @@ void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
 void RunPass(const Pass& pass, size_t sum, Operands x) {
   const GemmJob& job = pass.job;
   const bool by_columns = job.panels == nullptr && job.b.transposed;
-  const size_t group = by_columns ? 1 : PanelsAtOnce(job.m);
+  const size_t group = x.a_packed || by_columns ? 1 : PanelsAtOnce(job.m);
   const float* a = x.a;
+  const TileRows tiles(job.m);
   Place at{};
   for (; at.column < job.n; at.column += at.columns) {
     const size_t left = job.n - at.column;
     at.panels = left >= group * kPanel ? group : 1;
     at.columns = std::min(left, at.panels * kPanel);
     LoadRight(job, at, sum, x);
-    for (at.row = 0; at.row < job.m; at.row += kTileRows) {
-      at.rows = std::min(kTileRows, job.m - at.row);
-      x.a = a + at.row * x.a_stride;
+    for (size_t t = 0; t < tiles.count; ++t) {
+      at.row = tiles.begin(t);
+      at.rows = tiles.begin(t + 1) - at.row;
+      x.a = a + (x.a_packed ? t * kLeftTile : at.row * x.a_stride);
       ComputeTile(pass, at, x);
     }
   }
@@ -178,9 +179,10 @@ void RunPass(const Pass& pass, size_t sum, Operands x) {
 constexpr size_t kFewColumns = 128;
 
 void OneThread(const GemmJob& job) {
-  // Copies of rows of a pay when many columns use them.
+  // Packing a pays when many columns use it.
   const bool direct = !job.a.transposed && (job.m <= kTileRows || job.n <= kFewColumns);
-  float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, job.m * kLeftStride);
+  const TileRows tiles(job.m);
+  float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, tiles.count * kLeftTile);
   // C as the residual must stay whole until the last pass.
   const bool aside = job.options.residual.data == job.c.data && job.k > kSumBlock;
   const MutableMatrix sums =
@@ -189,11 +191,11 @@ void OneThread(const GemmJob& job) {
   for (size_t sum = 0; sum == 0 || sum < job.k; sum += kSumBlock) {
     const size_t size = std::min(kSumBlock, job.k - sum);
     const bool first = sum == 0, last = sum + size == job.k;
-    Operands x{.size = size, .a = job.a.data + sum, .a_stride = job.a.stride};
-    if (!direct) {
-      PackLeft(job.a, job.m, sum, size, packed);
-      x.a = packed;
-      x.a_stride = kLeftStride;
+    Operands x{.size = size, .a = packed, .a_packed = !direct, .a_stride = job.a.stride};
+    if (direct) {
+      x.a = job.a.data + sum;
+    } else {
+      PackLeft(job.a, tiles, sum, size, packed);
     }
     RunPass({job, first, last, first ? job.c : sums, last ? job.c : sums}, sum, x);
   }

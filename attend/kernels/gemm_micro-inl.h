@@ -33,7 +33,8 @@ struct Tile {
 struct Operands {
   size_t size;  // of the sum
   const float* a;
-  size_t a_stride;
+  bool a_packed;    // (size, kTileRows), or rows as they lie
+  size_t a_stride;  // from row to row, where they do
   const float* b;
   size_t b_step, panel_step;
   bool b_by_columns;
@@ -85,14 +86,15 @@ HWY_INLINE void AddTerm(Accumulators<kRows, kVectors>& sum, const float* a, size
 }
 
 // kRows rows of kPanels panels. Out of line, for the sake of its registers.
-template <size_t kRows, size_t kPanels>
+template <size_t kRows, size_t kPanels, bool kPackedLeft>
 HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
   constexpr size_t kVectors = 2 * kPanels;
   Accumulators<kRows, kVectors> sum;
   StartTile<kRows, kVectors>(sum, tile);
   const float* a = x.a;
   const float* b = x.b;
-  const size_t a_stride = x.a_stride, b_step = x.b_step, panel_step = x.panel_step;
+  const size_t a_stride = kPackedLeft ? 1 : x.a_stride, a_step = kPackedLeft ? kTileRows : 1;
+  const size_t b_step = x.b_step, panel_step = x.panel_step;
 #pragma GCC unroll 4
   for (size_t k = x.size; k != 0; --k) {
     V row[kVectors];
@@ -101,12 +103,12 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
       row[v] = hn::LoadU(D(), b + v / 2 * panel_step + v % 2 * kLanes);
     }
     AddTerm<kRows, kVectors>(sum, a, a_stride, row);
-    if constexpr (kRows < kTileRows) {
+    if constexpr (!kPackedLeft && kRows < kTileRows) {
       // Few rows wait for memory; and where b is not packed, its rows are too far apart to foresee.
 #pragma GCC unroll 16
       for (size_t p = 0; p < kPanels; ++p) __builtin_prefetch(b + 8 * b_step + p * panel_step);
     }
-    ++a;
+    a += a_step;
     b += b_step;
   }
   StoreTile<kRows, kVectors>(sum, tile);
@@ -143,16 +145,22 @@ using Kernel = void (*)(const Operands&, const Tile&);
 constexpr size_t kMostPanels = 4;
 HWY_INLINE size_t PanelsAtOnce(size_t rows) { return rows == 1 ? kMostPanels : rows == 2 ? 2 : 1; }
 
-HWY_INLINE Kernel KernelFor(size_t rows, size_t panels, bool by_columns) {
-  static constexpr Kernel kOnePanel[] = {MicroKernel<1, 1>, MicroKernel<2, 1>, MicroKernel<3, 1>,
-                                         MicroKernel<4, 1>, MicroKernel<5, 1>, MicroKernel<6, 1>};
-  static constexpr Kernel kMorePanels[] = {MicroKernel<1, kMostPanels>, MicroKernel<2, 2>};
+HWY_INLINE Kernel KernelFor(size_t rows, size_t panels, const Operands& x) {
+  static constexpr Kernel kPacked[] = {MicroKernel<1, 1, true>, MicroKernel<2, 1, true>,
+                                       MicroKernel<3, 1, true>, MicroKernel<4, 1, true>,
+                                       MicroKernel<5, 1, true>, MicroKernel<6, 1, true>};
+  static constexpr Kernel kDirect[] = {MicroKernel<1, 1, false>, MicroKernel<2, 1, false>,
+                                       MicroKernel<3, 1, false>, MicroKernel<4, 1, false>,
+                                       MicroKernel<5, 1, false>, MicroKernel<6, 1, false>};
+  static constexpr Kernel kMorePanels[] = {MicroKernel<1, kMostPanels, false>,
+                                           MicroKernel<2, 2, false>};
   static constexpr Kernel kByColumns[] = {MicroKernelByColumns<1>, MicroKernelByColumns<2>,
                                           MicroKernelByColumns<3>, MicroKernelByColumns<4>,
                                           MicroKernelByColumns<5>, MicroKernelByColumns<6>};
-  static_assert(std::size(kOnePanel) == kTileRows);
-  if (by_columns) return kByColumns[rows - 1];
-  return panels == 1 ? kOnePanel[rows - 1] : kMorePanels[rows - 1];
+  static_assert(std::size(kPacked) == kTileRows);
+  if (x.a_packed) return kPacked[rows - 1];
+  if (x.b_by_columns) return kByColumns[rows - 1];
+  return panels == 1 ? kDirect[rows - 1] : kMorePanels[rows - 1];
 }
 
 }  // namespace attend::kernels::HWY_NAMESPACE

@@ -1,5 +1,5 @@
-// Packing: the right-hand side into panels of two registers, the left-hand side into short rows;
-// included once for each SIMD target.
+// Packing: the right-hand side into panels of two registers, the left-hand side into tiles of
+// interleaved rows; included once for each SIMD target.
 #if defined(ATTEND_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEND_KERNELS_GEMM_PACK_INL_H_
 #undef ATTEND_KERNELS_GEMM_PACK_INL_H_
@@ -11,9 +11,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <iterator>
 
 #include "attend/kernels/gemm_block.h"
+#include "attend/kernels/loops-inl.h"
 #include "attend/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,9 +24,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr size_t kLanes = HWY_LANES(float);
 constexpr size_t kPanel = 2 * kLanes;
 
-// Rows of the packed left-hand side lie this far apart: not a power of two, so that they do not
-// compete for the same cache sets.
-constexpr size_t kLeftStride = kSumBlock + 16;
+// Tiles of the packed left-hand side lie this far apart: not at a power of two, so that they do not
+// compete for the same cache sets, and with room for the filler of their last column.
+constexpr size_t kLeftTile = kTileRows * kSumBlock + 16;
 
 // The rows of a matrix; an array of pointers to rows does as well.
 struct EvenRows {
@@ -96,12 +97,19 @@ HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t stride, s
   }
 }
 
+// Short pieces of long rows are too far apart for the hardware to foresee.
+constexpr size_t kRowsAhead = 8;
+HWY_INLINE void PrefetchRow(const float* row, size_t size) {
+  for (size_t i = 0; i < size; i += 64 / sizeof(float)) __builtin_prefetch(row + i);
+}
+
 // Panels from b stored by rows: a row at a time, for the sake of memory's order.
 HWY_NOINLINE void PackPanelsPlain(size_t k, const float* b, size_t stride, size_t columns,
                                   float* panels, size_t panel_step) {
   const D d;
   for (size_t i = 0; i < k; ++i) {
     const float* row = b + i * stride;
+    PrefetchRow(row + kRowsAhead * stride, columns);
     float* to = panels + i * kPanel;
     size_t j = 0;
     for (; j + kPanel <= columns; j += kPanel, to += panel_step) {
@@ -127,20 +135,79 @@ HWY_INLINE void PackRight(const Matrix& b, size_t sum, size_t size, size_t colum
   }
 }
 
-// Columns [sum, sum + size) of a into (rows, kLeftStride).
-HWY_NOINLINE void PackLeft(const Matrix& a, size_t rows, size_t sum, size_t size, float* to) {
-  if (!a.transposed) {
-    for (size_t i = 0; i < rows; ++i) {
-      std::memcpy(to + i * kLeftStride, a.data + i * a.stride + sum, size * sizeof(float));
+// The rows of a, cut into tiles as even as can be: 32 rows are six tiles of 5 or 6, for a tile of 2
+// would take as long as one of 4.
+struct TileRows {
+  explicit TileRows(size_t m)
+      : rows(m), count((m + kTileRows - 1) / kTileRows), least(m / count), larger(m % count) {}
+  HWY_INLINE size_t begin(size_t tile) const { return tile * least + std::min(tile, larger); }
+
+  size_t rows, count;
+  size_t least, larger;  // rows of a tile, and how many of the first tiles have one more
+};
+
+// A tile from a stored by rows: transposed. Each store writes a column of kTileRows, and filler
+// that the next one covers.
+HWY_NOINLINE void PackLeftTile(const Matrix& a, size_t row, size_t rows, size_t size, float* to) {
+  constexpr size_t kHalves = (kTileRows + kLanes - 1) / kLanes;
+  const float* lines[kHalves * kLanes];  // past the last row it is repeated
+  for (size_t r = 0; r < std::size(lines); ++r) {
+    lines[r] = a.data + (row + std::min(r, rows - 1)) * a.stride;
+  }
+  size_t k = 0;
+  for (; k + 4 <= size; k += 4, to += 4 * kTileRows) {
+    FourColumns columns[kHalves];
+#pragma GCC unroll 2
+    for (size_t h = 0; h < kHalves; ++h) columns[h] = LoadColumns(lines, h * kLanes, k);
+    const D d;
+#pragma GCC unroll 2
+    for (size_t h = 0; h < kHalves; ++h) hn::StoreU(columns[h].c0, d, to + h * kLanes);
+#pragma GCC unroll 2
+    for (size_t h = 0; h < kHalves; ++h) hn::StoreU(columns[h].c1, d, to + kTileRows + h * kLanes);
+#pragma GCC unroll 2
+    for (size_t h = 0; h < kHalves; ++h) {
+      hn::StoreU(columns[h].c2, d, to + 2 * kTileRows + h * kLanes);
     }
+#pragma GCC unroll 2
+    for (size_t h = 0; h < kHalves; ++h) {
+      hn::StoreU(columns[h].c3, d, to + 3 * kTileRows + h * kLanes);
+    }
+  }
+  for (; k < size; ++k, to += kTileRows) {
+    for (size_t r = 0; r < kTileRows; ++r) to[r] = lines[r][k];
+  }
+}
+
+// Tiles from a stored by columns: a column at a time, for the sake of memory's order.
+HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRows& tiles,
+                                     size_t size, float* to) {
+  const D d;
+  const size_t count = tiles.count;
+  for (size_t k = 0; k < size; ++k, a += stride, to += kTileRows) {
+    PrefetchRow(a + kRowsAhead * stride, tiles.rows);
+    for (size_t t = 0; t < count; ++t) {
+      const size_t row = tiles.begin(t);
+      float* column = to + t * kLeftTile;
+      for (size_t r = 0; r < kTileRows; r += kLanes) {
+        const size_t left = tiles.rows - row - r;
+        const V x = left >= kLanes ? hn::LoadU(d, a + row + r) : LoadPart(a + row + r, left);
+        hn::StoreU(x, d, column + r);
+      }
+    }
+  }
+}
+
+// Columns [sum, sum + size) of a into (tile, size, kTileRows), tiles kLeftTile apart.
+HWY_INLINE void PackLeft(const Matrix& a, const TileRows& tiles, size_t sum, size_t size,
+                         float* to) {
+  if (a.transposed) {
+    PackLeftTransposed(a.data + sum * a.stride, a.stride, tiles, size, to);
     return;
   }
-  const float* from = a.data + sum * a.stride;
-  for (size_t i = 0; i < size; i += kLanes) {
-    const float*
-        lines[kLanes];  // past the end the last is repeated; kLeftStride leaves room for it
-    for (size_t r = 0; r < kLanes; ++r) lines[r] = from + std::min(i + r, size - 1) * a.stride;
-    TransposeRows(lines, rows, to + i, kLeftStride);
+  const Matrix from{a.data + sum, a.stride, false};
+  for (size_t t = 0; t < tiles.count; ++t) {
+    const size_t row = tiles.begin(t);
+    PackLeftTile(from, row, tiles.begin(t + 1) - row, size, to + t * kLeftTile);
   }
 }
 
