@@ -74,10 +74,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   ::fchmod(descriptor_, 0666 & ~mask);
 }
 
-AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
+AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -101,7 +98,14 @@ void AtomicFile::commit() {
   }
 }
 
+void AtomicFile::discard() noexcept {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
 void AtomicFile::fail(const char* what, int error_number) {
+  discard();
   throw IoError("{} {}: {}", what, path_.string(), std::strerror(error_number));
 }
 

@@ -26,7 +26,8 @@ class MappedFile {
 
 // Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then
 // syncs the directory. Whoever reads `path` sees the old file or the new one, whole, even after a
-// power cut. Without commit() the destructor removes the temporary and `path` stays as it was.
+// power cut. Without commit() the destructor removes the temporary and `path` stays as it was;
+// after a failed write nothing can be committed any more.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);  // throws IoError
@@ -39,6 +40,7 @@ class AtomicFile {
   void commit();
 
  private:
+  void discard() noexcept;
   [[noreturn]] void fail(const char* what, int error_number);
 
   std::filesystem::path path_, temporary_;

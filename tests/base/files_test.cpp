@@ -34,8 +34,9 @@ class Files : public testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  size_t entries() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
+  size_t entries() const { return entries(directory_); }
+  static size_t entries(const fs::path& directory) {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
   }
   // Runs `action` and expects an IoError whose text names `path`.
   template <typename Action>
@@ -100,26 +101,66 @@ TEST_F(Files, AtomicFileNamesAPathInAReadOnlyDirectory) {
   fs::permissions(directory_, fs::perms::owner_all);
 }
 
-TEST_F(Files, AtomicFileWorksInTheCurrentDirectory) {
-  const fs::path before = fs::current_path();
-  fs::current_path(directory_);
-  replace_file("model", "text");
+// Elsewhere might be another disk, where a rename cannot reach.
+TEST_F(Files, AtomicFileWritesBesideItsPath) {
+  const fs::path before = fs::current_path(), inner = directory_ / "inner";
+  fs::create_directory(inner);
+  fs::current_path(inner);
+  for (const fs::path& path : {fs::path("model"), fs::path("../inner/model"), inner / "model"}) {
+    AtomicFile file(path);
+    file.write("text");
+    EXPECT_EQ(entries(inner), 1u) << path;
+    file.commit();
+    EXPECT_EQ(entries(inner), 1u) << path;
+    EXPECT_EQ(read(inner / "model"), "text") << path;
+    fs::remove(inner / "model");
+  }
   fs::current_path(before);
-  EXPECT_EQ(read(directory_ / "model"), "text");
 }
 
 // A limit on file size stands in for a full disk.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const struct rlimit small { size, before_.rlim_max };
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  struct rlimit before_ {};
+  void (*handler_)(int);
+};
+
 TEST_F(Files, AtomicFileKeepsTheOldOneWhenAWriteFails) {
   const fs::path path = directory_ / "model";
   write(path, "old");
-  struct rlimit before {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit small { 1000, before.rlim_max };
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  expect_io_error(path, [&] { replace_file(path, std::string(5000, 'x')); });
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  {
+    const SmallFiles full(1000);
+    expect_io_error(path, [&] { replace_file(path, std::string(5000, 'x')); });
+  }
+  EXPECT_EQ(read(path), "old");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, AtomicFileCannotCommitWhatItFailedToWrite) {
+  const fs::path path = directory_ / "model";
+  write(path, "old");
+  AtomicFile file(path);
+  {
+    const SmallFiles full(1000);
+    file.write(std::string(600, 'x'));
+    expect_io_error(path, [&] { file.write(std::string(600, 'y')); });
+  }
+  // There is room again, but half of the text is lost.
+  expect_io_error(path, [&] { file.write("z"); });
+  expect_io_error(path, [&] { file.commit(); });
   EXPECT_EQ(read(path), "old");
   EXPECT_EQ(entries(), 1u);
 }
