@@ -62,12 +62,17 @@ TEST(Softmax, RowThatIsMaskedThroughoutGivesZeros) {
 
 TEST(Softmax, NaNIsNotHidden) {
   for_each_target([&] {
-    for (size_t place = 0; place < 19; ++place) {
-      TestRows x(1, 19), y(1, 19);
-      for (size_t j = 0; j < 19; ++j) x(0, j) = -kInf;
-      x(0, place) = std::numeric_limits<float>::quiet_NaN();
-      softmax(x, y);
-      for (size_t j = 0; j < 19; ++j) EXPECT_TRUE(std::isnan(y(0, j))) << place << " " << j;
+    for (const float others : {-kInf, 0.5f}) {
+      for (size_t place = 0; place < 19; ++place) {
+        TestRows x(1, 19), y(1, 19), log_y(1, 19);
+        for (size_t j = 0; j < 19; ++j) x(0, j) = others;
+        x(0, place) = std::numeric_limits<float>::quiet_NaN();
+        softmax(x, y);
+        log_softmax(x, log_y);
+        for (size_t j = 0; j < 19; ++j) {
+          EXPECT_TRUE(std::isnan(y(0, j)) && std::isnan(log_y(0, j))) << place << " " << j;
+        }
+      }
     }
   });
 }

@@ -68,12 +68,19 @@ TEST(Optimizer, ClipsAllGradientsTogether) {
 
 TEST(Optimizer, AppliesNothingWhenAGradientIsNotFinite) {
   const Tensor x = Tensor::of({1, 2}, {2}).require_grad();
-  Optimizer optimizer({{"x", x}}, {});
-  EXPECT_FALSE(
-      std::isfinite(step_with(optimizer, x, {1, std::numeric_limits<float>::quiet_NaN()})));
-  EXPECT_EQ(x.to_vector(), (std::vector<float>{1, 2}));
-  EXPECT_EQ(optimizer.steps(), 0);
-  EXPECT_FALSE(x.grad().defined());
+  const Tensor twin = Tensor::of({1, 2}, {2}).require_grad();
+  Optimizer optimizer({{"x", x}}, {}), untroubled({{"twin", twin}}, {});
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    EXPECT_FALSE(std::isfinite(step_with(optimizer, x, {1, bad})));
+    EXPECT_EQ(x.to_vector(), (std::vector<float>{1, 2}));
+    EXPECT_EQ(optimizer.steps(), 0);
+    EXPECT_FALSE(x.grad().defined());
+  }
+  // Nor do the moments remember.
+  step_with(optimizer, x, {1, 3});
+  step_with(untroubled, twin, {1, 3});
+  EXPECT_EQ(x.to_vector(), twin.to_vector());
 }
 
 TEST(Optimizer, DoesNotLookAtGradientsFirstWhenToldNotTo) {
