@@ -132,6 +132,7 @@ std::vector<double> measure(const std::vector<Contender>& all, const Shape& shap
   }
   *peak = median(peaks);
   std::vector<double> result;
+  result.reserve(times.size());
   for (const auto& each : times) result.push_back(median(each));
   return result;
 }

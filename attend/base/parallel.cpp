@@ -52,7 +52,7 @@ __attribute__((noinline)) void work(Job& job) {
   happens_before(&job.join);
 }
 
-__attribute__((no_sanitize("thread"))) void fork_and_join(Job* job, int count) {
+__attribute__((no_sanitize("thread"))) void fork_and_join(Job* job, [[maybe_unused]] int count) {
 #pragma omp parallel num_threads(count) firstprivate(job)
   work(*job);
 }
