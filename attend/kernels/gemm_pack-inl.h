@@ -189,7 +189,7 @@ HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRo
       const size_t row = tiles.begin(t);
       float* column = to + t * kLeftTile;
       for (size_t r = 0; r < kTileRows; r += kLanes) {
-        const size_t left = tiles.rows - row - r;
+        const size_t left = tiles.rows - std::min(tiles.rows, row + r);
         const V x = left >= kLanes ? hn::LoadU(d, a + row + r) : LoadPart(a + row + r, left);
         hn::StoreU(x, d, column + r);
       }
