@@ -146,30 +146,30 @@ struct TileRows {
   size_t least, larger;  // rows of a tile, and how many of the first tiles have one more
 };
 
-// A tile from a stored by rows: transposed. Each store writes a column of kTileRows, and filler
-// that the next one covers.
-HWY_NOINLINE void PackLeftTile(const Matrix& a, size_t row, size_t rows, size_t size, float* to) {
-  constexpr size_t kHalves = (kTileRows + kLanes - 1) / kLanes;
-  const float* lines[kHalves * kLanes];  // past the last row it is repeated
-  for (size_t r = 0; r < std::size(lines); ++r) {
-    lines[r] = a.data + (row + std::min(r, rows - 1)) * a.stride;
-  }
+// kTileRows rows beside each other: to[k * kTileRows + r] = lines[r][k]. Each store writes a column,
+// and filler that the next one covers; the last one reaches kLanes past the end.
+HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t size, float* to) {
+  constexpr size_t kRegisters = (kTileRows + kLanes - 1) / kLanes;
+  const D d;
+  const float* all[kRegisters * kLanes];  // past the last line it is repeated
+  for (size_t r = 0; r < std::size(all); ++r) all[r] = lines[std::min(r, kTileRows - 1)];
   size_t k = 0;
   for (; k + 4 <= size; k += 4, to += 4 * kTileRows) {
-    FourColumns columns[kHalves];
+    FourColumns columns[kRegisters];
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kHalves; ++h) columns[h] = LoadColumns(lines, h * kLanes, k);
-    const D d;
+    for (size_t h = 0; h < kRegisters; ++h) columns[h] = LoadColumns(all, h * kLanes, k);
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kHalves; ++h) hn::StoreU(columns[h].c0, d, to + h * kLanes);
+    for (size_t h = 0; h < kRegisters; ++h) hn::StoreU(columns[h].c0, d, to + h * kLanes);
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kHalves; ++h) hn::StoreU(columns[h].c1, d, to + kTileRows + h * kLanes);
+    for (size_t h = 0; h < kRegisters; ++h) {
+      hn::StoreU(columns[h].c1, d, to + kTileRows + h * kLanes);
+    }
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kHalves; ++h) {
+    for (size_t h = 0; h < kRegisters; ++h) {
       hn::StoreU(columns[h].c2, d, to + 2 * kTileRows + h * kLanes);
     }
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kHalves; ++h) {
+    for (size_t h = 0; h < kRegisters; ++h) {
       hn::StoreU(columns[h].c3, d, to + 3 * kTileRows + h * kLanes);
     }
   }
@@ -204,10 +204,13 @@ HWY_INLINE void PackLeft(const Matrix& a, const TileRows& tiles, size_t sum, siz
     PackLeftTransposed(a.data + sum * a.stride, a.stride, tiles, size, to);
     return;
   }
-  const Matrix from{a.data + sum, a.stride, false};
   for (size_t t = 0; t < tiles.count; ++t) {
-    const size_t row = tiles.begin(t);
-    PackLeftTile(from, row, tiles.begin(t + 1) - row, size, to + t * kLeftTile);
+    const size_t row = tiles.begin(t), last = tiles.begin(t + 1) - 1;
+    const float* lines[kTileRows];  // past the last row it is repeated
+    for (size_t r = 0; r < kTileRows; ++r) {
+      lines[r] = a.data + std::min(row + r, last) * a.stride + sum;
+    }
+    InterleaveRows(lines, size, to + t * kLeftTile);
   }
 }
 

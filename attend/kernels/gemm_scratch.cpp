@@ -11,7 +11,7 @@ namespace attend::kernels {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kUses = 4;
+constexpr size_t kUses = 5;
 
 // Aligned to 64 bytes, or to a huge page where large.
 float* allocate(size_t size) {

@@ -1,4 +1,4 @@
-// Memory that matrix products pack into: thread-local, grown and never returned, so that a steady
+// Memory that matrix products and attention pack into: thread-local, grown and never returned, so that a steady
 // step allocates nothing.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace attend::kernels {
 
 // Each use has its own buffer, for one product holds several at a time.
-enum class Scratch { kLeft, kRight, kShared, kSums };
+enum class Scratch { kLeft, kRight, kShared, kSums, kAttention };
 
 // At least `size` floats of this thread, 64-byte aligned, valid until it next asks for the same
 // use.

@@ -1,0 +1,37 @@
+// How attention is cut into chunks for the threads. Not for use outside attention*.cpp.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "attend/kernels/attention.h"
+
+namespace attend::kernels {
+
+// Some queries of a sequence, in all the heads that share a key head. Chunks are independent of each
+// other, and a row's bits do not depend on which chunk it is in.
+struct AttentionChunk {
+  size_t sequence, kv_head;
+  size_t query, queries;
+};
+
+// Chunks of at most `longest` queries, and enough of them to share; those with most work first. The
+// cut depends on the sizes alone.
+std::vector<AttentionChunk> attention_chunks(const AttentionSpec& spec, size_t longest);
+
+// A buffer cut into pieces, each 64-byte aligned.
+class Pieces {
+ public:
+  explicit Pieces(float* data) : next_(data) {}
+  float* take(size_t floats) {
+    float* piece = next_;
+    next_ += padded(floats);
+    return piece;
+  }
+  static size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
+
+ private:
+  float* next_;
+};
+
+}  // namespace attend::kernels
