@@ -26,12 +26,6 @@ constexpr size_t kLongestPart = 480;   // queries that share one packing of the 
 // A float past each row keeps rows of a window from competing for the same cache sets.
 constexpr size_t kScoreStride = kWindow + kPanel;
 
-size_t LongestKeys(const AttentionSpec& spec) {
-  size_t longest = 0;
-  for (size_t s = 0; s < spec.sequences; ++s) longest = std::max(longest, spec.k_count(s));
-  return longest;
-}
-
 // Largest score so far, and the sum of e^(score - largest).
 struct RowState {
   float largest, sum;
@@ -43,7 +37,7 @@ float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
 class Forward {
  public:
   Forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out, float* lse)
-      : spec_(spec), in_(in), out_(out), lse_(lse), dropout_(spec, LongestKeys(spec)) {}
+      : spec_(spec), in_(in), out_(out), lse_(lse), dropout_(spec, longest_keys(spec)) {}
 
   void Run(const AttentionChunk& chunk) {
     chunk_ = chunk;
@@ -75,6 +69,7 @@ class Forward {
   }
 
   void PackKeys(Keys keys) {
+    bad_ = {};
     keys_ = keys;
     keys_.end = std::min(keys.end, spec_.k_count(chunk_.sequence));
     const size_t row = spec_.k_begin(chunk_.sequence) + keys.begin;
@@ -85,6 +80,7 @@ class Forward {
     const float* v = in_.v.data + row * in_.v.stride + chunk_.kv_head * spec_.value_width;
     PackPanelsPlain(keys_.count(), v, in_.v.stride, spec_.value_width, value_panels_,
                     keys.count() * kPanel);
+    bad_.Collect({v, in_.v.stride}, keys_, spec_.value_width, Values());
   }
 
   void RunBlock(const RowBlock& block) {
@@ -117,8 +113,11 @@ class Forward {
       }
       const Keys real = seen.And({0, keys_.end});
       const size_t row = block.tiles.begin(t);
-      MultiplyValues(block, t, scores_ + row * kScoreStride + seen.begin - window.begin,
-                     kScoreStride, real, Values(), 1.0f, !first, sums_);
+      const float* weights = scores_ + row * kScoreStride + seen.begin - window.begin;
+      MultiplyValues(block, t, weights, kScoreStride, real, Values(), 1.0f, !first, sums_);
+      if (bad_.any()) {
+        bad_.Add({spec_, chunk_.sequence}, block, t, weights, kScoreStride, real, 1.0f, sums_);
+      }
     }
   }
 
@@ -175,6 +174,7 @@ class Forward {
   WeightDropout dropout_;
   AttentionChunk chunk_{};
   Keys keys_;  // packed
+  BadRows bad_;
   float *key_panels_ = nullptr, *value_panels_ = nullptr, *packed_rows_ = nullptr;
   float *scores_ = nullptr, *sums_ = nullptr;  // (kBlockRows, kScoreStride), (kBlockRows, columns)
   RowState state_[kBlockRows];

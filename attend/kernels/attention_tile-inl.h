@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "attend/kernels/attention.h"
 #include "attend/kernels/attention_work.h"
@@ -229,6 +230,51 @@ struct ScoreTerms {
   }
 };
 
+// Keys or values that hold NaN or infinity. Zeros stand for them in the panels, for a weight of 0 would
+// not keep them out of a sum; those who may look at them get them added one by one.
+class BadRows {
+ public:
+  bool any() const { return !keys_.empty(); }
+
+  // Finds them in x, whose first row is the key keys.begin, and clears them in the panels.
+  void Collect(Matrix x, Keys keys, size_t width, const ValuePanels& panels) {
+    x_ = x;
+    width_ = width;
+    first_ = keys.begin;
+    columns_ = panels.count * kPanel;
+    for (size_t i = 0; i < keys.count(); ++i) {
+      const auto zero_times = [](V v) { return hn::Mul(v, hn::Zero(D())); };
+      if (Sum(width, zero_times, x.data + i * x.stride) == 0.0f) continue;
+      keys_.push_back(keys.begin + i);
+      for (size_t p = 0; p < panels.count; ++p) {
+        float* panel = const_cast<float*>(panels.panels) + p * panels.panel_step;
+        std::fill_n(panel + i * kPanel, kPanel, 0.0f);
+      }
+    }
+  }
+
+  // to (rows of tile t) += alpha weights x, for the bad keys of `seen`; column 0 of weights is its
+  // first key.
+  void Add(const ScoreTerms& terms, const RowBlock& block, size_t t, const float* weights,
+           size_t stride, Keys seen, float alpha, float* to) const {
+    for (const size_t key : keys_) {
+      if (key < seen.begin || key >= seen.end) continue;
+      for (size_t r = block.tiles.begin(t); r < block.tiles.begin(t + 1); ++r, weights += stride) {
+        if (!terms.Sees(block.rows[r], key)) continue;
+        const float weight = alpha * weights[key - seen.begin];
+        const float* from = x_.data + (key - first_) * x_.stride;
+        for (size_t c = 0; c < width_; ++c) to[r * columns_ + c] += weight * from[c];
+      }
+      weights -= (block.tiles.begin(t + 1) - block.tiles.begin(t)) * stride;
+    }
+  }
+
+ private:
+  Matrix x_{};
+  size_t width_ = 0, first_ = 0, columns_ = 0;
+  std::vector<size_t> keys_;
+};
+
 // Multiplies weights with what dropout leaves of them. The bits of (row, head, key) are its own:
 // rows of the mask are as long as the longest sequence, rounded up to whole tiles.
 class WeightDropout {
@@ -241,6 +287,12 @@ class WeightDropout {
         mask_(spec.dropout) {}
 
   bool on() const { return on_; }
+
+  // What each weight is multiplied with.
+  HWY_INLINE void Factors(const QueryRow& row, size_t first, size_t size, float* to) const {
+    std::fill_n(to, RoundUp(size, kMaskTile), 1.0f);
+    Apply(row, first, size, to);
+  }
 
   // x[0] is for the key `first`, a multiple of a mask's tile; x has room for whole tiles.
   HWY_NOINLINE void Apply(const QueryRow& row, size_t first, size_t size, float* x) const {

@@ -10,8 +10,9 @@ constexpr size_t kFewQueries = 96;
 
 size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
-// Pairs of a query and a key that the chunk looks at.
-size_t work_of(const AttentionSpec& spec, const AttentionChunk& chunk) {
+}  // namespace
+
+size_t pairs_of(const AttentionSpec& spec, const AttentionChunk& chunk) {
   size_t pairs = 0;
   const KeyRange* range = spec.ranges + spec.q_begin(chunk.sequence) + chunk.query;
   for (size_t i = 0; i < chunk.queries; ++i) {
@@ -20,7 +21,17 @@ size_t work_of(const AttentionSpec& spec, const AttentionChunk& chunk) {
   return pairs;
 }
 
-}  // namespace
+size_t longest_keys(const AttentionSpec& spec) {
+  size_t longest = 0;
+  for (size_t s = 0; s < spec.sequences; ++s) longest = std::max(longest, spec.k_count(s));
+  return longest;
+}
+
+size_t longest_queries(const AttentionSpec& spec) {
+  size_t longest = 0;
+  for (size_t s = 0; s < spec.sequences; ++s) longest = std::max(longest, spec.q_count(s));
+  return longest;
+}
 
 std::vector<AttentionChunk> attention_chunks(const AttentionSpec& spec, size_t longest) {
   const size_t units = std::max<size_t>(1, spec.sequences * spec.kv_heads);
@@ -38,7 +49,7 @@ std::vector<AttentionChunk> attention_chunks(const AttentionSpec& spec, size_t l
       const size_t begin = queries * part / parts, end = queries * (part + 1) / parts;
       AttentionChunk chunk{s, 0, begin, end - begin};
       if (chunk.queries == 0) continue;
-      const size_t work = work_of(spec, chunk);
+      const size_t work = pairs_of(spec, chunk);
       for (; chunk.kv_head < spec.kv_heads; ++chunk.kv_head) sized.push_back({work, chunk});
     }
   }

@@ -19,6 +19,12 @@ struct AttentionChunk {
 // cut depends on the sizes alone.
 std::vector<AttentionChunk> attention_chunks(const AttentionSpec& spec, size_t longest);
 
+// The pairs of a query and a key that a chunk looks at.
+size_t pairs_of(const AttentionSpec& spec, const AttentionChunk& chunk);
+
+size_t longest_keys(const AttentionSpec& spec);  // of any sequence
+size_t longest_queries(const AttentionSpec& spec);
+
 // A buffer cut into pieces, each 64-byte aligned.
 class Pieces {
  public:

@@ -180,14 +180,14 @@ HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t 
 
 // Tiles from a stored by columns: a column at a time, for the sake of memory's order.
 HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRows& tiles,
-                                     size_t size, float* to) {
+                                     size_t size, float* to, size_t tile_step) {
   const D d;
   const size_t count = tiles.count;
   for (size_t k = 0; k < size; ++k, a += stride, to += kTileRows) {
     PrefetchRow(a + kRowsAhead * stride, tiles.rows);
     for (size_t t = 0; t < count; ++t) {
       const size_t row = tiles.begin(t);
-      float* column = to + t * kLeftTile;
+      float* column = to + t * tile_step;
       for (size_t r = 0; r < kTileRows; r += kLanes) {
         const size_t left = tiles.rows - std::min(tiles.rows, row + r);
         const V x = left >= kLanes ? hn::LoadU(d, a + row + r) : LoadPart(a + row + r, left);
@@ -201,7 +201,7 @@ HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRo
 HWY_INLINE void PackLeft(const Matrix& a, const TileRows& tiles, size_t sum, size_t size,
                          float* to) {
   if (a.transposed) {
-    PackLeftTransposed(a.data + sum * a.stride, a.stride, tiles, size, to);
+    PackLeftTransposed(a.data + sum * a.stride, a.stride, tiles, size, to, kLeftTile);
     return;
   }
   for (size_t t = 0; t < tiles.count; ++t) {
