@@ -20,8 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kWindow = 256;        // keys at a time: a multiple of a panel and of a mask's tile
-constexpr size_t kLongestPart = 480;   // queries that share one packing of the keys
+constexpr size_t kWindow = 256;       // keys at a time: a multiple of a panel and of a mask's tile
+constexpr size_t kLongestPart = 480;  // queries that share one packing of the keys
 
 // A float past each row keeps rows of a window from competing for the same cache sets.
 constexpr size_t kScoreStride = kWindow + kPanel;
@@ -132,21 +132,24 @@ class Forward {
     terms.Finish(row, seen, s, nullptr);
     const size_t size = seen.count();
     if (spec_.weighting == FusedWeighting::kSigmoid) {
-      return Transform(s, size, [](V x) { return Sigmoid(x); }, s);
+      return Transform(
+          s, size, [](V x) { return Sigmoid(x); }, s);
     }
     if (spec_.weighting == FusedWeighting::kRelu) {
-      return Transform(s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
+      return Transform(
+          s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
     }
     const float largest = std::max(state.largest, Largest(s, size));
     const V offset = hn::Set(D(), Finite(largest));
-    const float sum =
-        TransformSum(s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
+    const float sum = TransformSum(
+        s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
     if (largest > state.largest) {
       const float factor = std::exp(state.largest - largest);
       state.sum *= factor;
       if (sums != nullptr) {
         const V by = hn::Set(D(), factor);
-        Transform(sums, value_panels() * kPanel, [=](V x) { return hn::Mul(x, by); }, sums);
+        Transform(
+            sums, value_panels() * kPanel, [=](V x) { return hn::Mul(x, by); }, sums);
       }
       state.largest = largest;
     }
@@ -160,7 +163,8 @@ class Forward {
     } else {
       const bool divide = spec_.weighting == FusedWeighting::kSoftmax;
       const V factor = hn::Set(D(), !divide ? 1.0f : state.sum == 0.0f ? 0.0f : 1.0f / state.sum);
-      Transform(out, spec_.value_width, [=](V x) { return hn::Mul(x, factor); }, SumsOf(r));
+      Transform(
+          out, spec_.value_width, [=](V x) { return hn::Mul(x, factor); }, SumsOf(r));
     }
     if (lse_ == nullptr) return;
     lse_[row.row * spec_.heads + row.head] =

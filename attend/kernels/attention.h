@@ -70,7 +70,8 @@ struct AttentionSpec {
 };
 
 struct AttentionInputs {
-  Matrix q, k, v;  // (q rows, heads width), (k rows, kv_heads width), (k rows, kv_heads value_width)
+  Matrix q, k,
+      v;  // (q rows, heads width), (k rows, kv_heads width), (k rows, kv_heads value_width)
 };
 
 // out (q rows, heads value_width) = weights v. lse (q rows, heads), if not null, gets the logarithm

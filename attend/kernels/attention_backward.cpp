@@ -1,5 +1,5 @@
-// Gradient: weights are made again from the log-sum-exp, tile by tile. With P the weights, D the row
-// sums of dout * out and all products over one block:
+// Gradient: weights are made again from the log-sum-exp, tile by tile. With P the weights, D the
+// row sums of dout * out and all products over one block:
 //   dV += P^T dO    dP = dO V^T    dS = P (dP - D)    dQ += scale dS K    dK += scale dS^T Q
 #include <algorithm>
 #include <cmath>
@@ -33,9 +33,9 @@ struct BackwardInputs {
 
 // Where one chunk adds up what it shares with others.
 struct ChunkSums {
-  float *dk, *dv;               // (keys of the sequence, columns in whole panels)
-  PairTable<float> dbias;       // or null
-  float *drelative, *dsinks;    // (group, size), (group); or null
+  float *dk, *dv;             // (keys of the sequence, columns in whole panels)
+  PairTable<float> dbias;     // or null
+  float *drelative, *dsinks;  // (group, size), (group); or null
 };
 
 // Those of all parts of a sequence and key head: (parts, rows, columns in whole panels).
@@ -118,9 +118,9 @@ class Backward {
     size_t total = 0;
     for (const size_t size : sizes) total += Pieces::padded(size);
     Pieces pieces(gemm_scratch(Scratch::kAttention, total));
-    float** const places[] = {&keys_across_, &keys_along_, &values_across_, &q_tiles_,
-                              &dout_tiles_,  &q_panels_,   &dout_panels_,   &weights_,
-                              &dscores_,     &turned_,     &dq_};
+    float** const places[] = {
+        &keys_across_, &keys_along_, &values_across_, &q_tiles_, &dout_tiles_, &q_panels_,
+        &dout_panels_, &weights_,    &dscores_,       &turned_,  &dq_};
     for (size_t i = 0; i < std::size(sizes); ++i) *places[i] = pieces.take(sizes[i]);
   }
 
@@ -219,8 +219,7 @@ class Backward {
     if (dropout_.on()) {
       dropout_.Factors(row, RoundDown(seen.begin, kWindow), kWindow, factors_);
       Transform(
-          ds, size, [](V x, V f) { return hn::Mul(x, f); }, ds,
-          factors_ + seen.begin % kWindow);
+          ds, size, [](V x, V f) { return hn::Mul(x, f); }, ds, factors_ + seen.begin % kWindow);
     }
     WeighRow(r, size, p, ds);
     if (dropout_.on()) {
@@ -237,7 +236,8 @@ class Backward {
       case FusedWeighting::kSoftmax: {
         const V lse = hn::Set(D(), lse_[r] == kMasked ? 0.0f : lse_[r]);
         const V dot = hn::Set(D(), dot_[r]);
-        Transform(p, size, [=](V s) { return Exp(hn::Sub(s, lse)); }, p);
+        Transform(
+            p, size, [=](V s) { return Exp(hn::Sub(s, lse)); }, p);
         return Transform(
             ds, size,
             [=](V w, V dw) {
@@ -246,16 +246,17 @@ class Backward {
             p, ds);
       }
       case FusedWeighting::kSigmoid:
-        Transform(p, size, [](V s) { return Sigmoid(s); }, p);
+        Transform(
+            p, size, [](V s) { return Sigmoid(s); }, p);
         return Transform(
             ds, size,
             [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero),
-                                        hn::Mul(dw, hn::Mul(w, hn::Sub(one, w))));
+              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(dw, hn::Mul(w, hn::Sub(one, w))));
             },
             p, ds);
       case FusedWeighting::kRelu:
-        Transform(p, size, [=](V s) { return hn::Max(s, zero); }, p);
+        Transform(
+            p, size, [=](V s) { return hn::Max(s, zero); }, p);
         return Transform(
             ds, size, [=](V w, V dw) { return hn::IfThenZeroElse(hn::Eq(w, zero), dw); }, p, ds);
     }
@@ -269,7 +270,8 @@ class Backward {
     const size_t before = seen.begin - panels.begin, size = seen.count();
     ds += before;
     const V factor = hn::Set(D(), spec_.inverse_temperature);
-    Transform(ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
+    Transform(
+        ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
     const auto add = [size, ds](float* to) {
       Transform(
           to, size, [](V x, V y) { return hn::Add(x, y); }, to, ds);
@@ -278,9 +280,9 @@ class Backward {
       add(sums_.dbias.row(chunk_.sequence, row.head, row.query) + seen.begin);
     }
     if (sums_.drelative != nullptr) {
-      const ptrdiff_t place = terms.RelativeRow(row) - spec_.relative.data -
-                              static_cast<ptrdiff_t>(chunk_.kv_head * spec_.group() *
-                                                     spec_.relative.size);
+      const ptrdiff_t place =
+          terms.RelativeRow(row) - spec_.relative.data -
+          static_cast<ptrdiff_t>(chunk_.kv_head * spec_.group() * spec_.relative.size);
       add(sums_.drelative + place + seen.begin);
     }
     if (spec_.softcap != 0.0f) {
@@ -299,8 +301,8 @@ class Backward {
                        kLeftStep);
     const size_t stride = columns * kPanel;
     Operands operands{.a_packed = true, .b_step = kPanel};
-    Tile tile{.alpha = alpha, .beta = 1.0f, .from_stride = stride, .bias = nullptr,
-              .to_stride = stride};
+    Tile tile{
+        .alpha = alpha, .beta = 1.0f, .from_stride = stride, .bias = nullptr, .to_stride = stride};
     for (size_t p = 0; p < columns; ++p) {
       for (size_t t = 0; t < tiles.count; ++t) {
         const size_t key = panels.begin + tiles.begin(t), end = panels.begin + tiles.begin(t + 1);
@@ -332,7 +334,8 @@ class Backward {
       const QueryRow& row = block.rows[r];
       float* dq = grads_.dq.data + row.row * grads_.dq.stride + row.head * spec_.width;
       if (!row.keys.empty()) {
-        Update(dq, spec_.width, grads_.dq.add, [](V x) { return x; }, dq_ + r * key_columns());
+        Update(
+            dq, spec_.width, grads_.dq.add, [](V x) { return x; }, dq_ + r * key_columns());
       } else if (!grads_.dq.add) {
         std::fill_n(dq, spec_.width, 0.0f);
       }
@@ -364,8 +367,9 @@ void DeliverKeys(const KeySums& sums, const AttentionGradients::Part& to, size_t
   for (size_t i = 0; i < sums.rows; ++i) {
     float* row = to.data + (sums.row + i) * to.stride + kv_head * width;
     for (size_t part = 0; part < sums.parts; ++part) {
-      Update(row, width, to.add || part > 0, [](V v) { return v; },
-             sums.data + part * sums.part_step + i * columns);
+      Update(
+          row, width, to.add || part > 0, [](V v) { return v; },
+          sums.data + part * sums.part_step + i * columns);
     }
   }
 }

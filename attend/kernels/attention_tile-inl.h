@@ -69,8 +69,8 @@ struct RowBlock {
       if (range.begin < range.end) {
         rows[r].keys = {static_cast<size_t>(range.begin), static_cast<size_t>(range.end)};
       }
-      partial |= r > 0 && (rows[r].keys.begin != rows[0].keys.begin ||
-                           rows[r].keys.end != rows[0].keys.end);
+      partial |= r > 0 &&
+                 (rows[r].keys.begin != rows[0].keys.begin || rows[r].keys.end != rows[0].keys.end);
     }
     for (size_t t = 0; t < tiles.count; ++t) {
       Keys seen;
@@ -127,9 +127,9 @@ struct KeyPanels {
 
 // to[r * stride + j - window.begin] = alpha (row r).(key j), for the panels in the window that a
 // row's tile looks at.
-HWY_NOINLINE void MultiplyKeys(const RowBlock& block, const PackedRows& left,
-                               const KeyPanels& right, Keys window, float alpha, float* to,
-                               size_t stride) {
+inline HWY_NOINLINE void MultiplyKeys(const RowBlock& block, const PackedRows& left,
+                                      const KeyPanels& right, Keys window, float alpha, float* to,
+                                      size_t stride) {
   Operands x{.size = left.size, .a_packed = true, .b_step = kPanel};
   Tile tile{.alpha = alpha, .beta = 0.0f, .bias = nullptr, .to_stride = stride};
   for (size_t key = window.begin; key < window.end; key += kPanel) {
@@ -152,14 +152,17 @@ struct ValuePanels {
   size_t first, panel_step, count;
 };
 
-HWY_NOINLINE void MultiplyValues(const RowBlock& block, size_t t, const float* weights,
-                                 size_t stride, Keys seen, const ValuePanels& values, float alpha,
-                                 bool add, float* to) {
+inline HWY_NOINLINE void MultiplyValues(const RowBlock& block, size_t t, const float* weights,
+                                        size_t stride, Keys seen, const ValuePanels& values,
+                                        float alpha, bool add, float* to) {
   const size_t row = block.tiles.begin(t), rows = block.tiles.begin(t + 1) - row;
   const size_t to_stride = values.count * kPanel;
-  Operands x{.size = seen.count(), .a = weights, .a_packed = false, .a_stride = stride,
-             .b_step = kPanel};
-  Tile tile{.alpha = alpha, .beta = add ? 1.0f : 0.0f, .from_stride = to_stride, .bias = nullptr,
+  Operands x{
+      .size = seen.count(), .a = weights, .a_packed = false, .a_stride = stride, .b_step = kPanel};
+  Tile tile{.alpha = alpha,
+            .beta = add ? 1.0f : 0.0f,
+            .from_stride = to_stride,
+            .bias = nullptr,
             .to_stride = to_stride};
   for (size_t p = 0; p < values.count; ++p) {
     x.b = values.panels + p * values.panel_step + (seen.begin - values.first) * kPanel;
@@ -201,8 +204,10 @@ struct ScoreTerms {
     if (spec.softcap != 0.0f) {
       const V inverse = hn::Set(D(), 1.0f / spec.softcap), cap = hn::Set(D(), spec.softcap);
       float* t = capped == nullptr ? s : capped;
-      Transform(t, size, [=](V x) { return Tanh(hn::Mul(x, inverse)); }, s);
-      Transform(s, size, [=](V x) { return hn::Mul(x, cap); }, t);
+      Transform(
+          t, size, [=](V x) { return Tanh(hn::Mul(x, inverse)); }, s);
+      Transform(
+          s, size, [=](V x) { return hn::Mul(x, cap); }, t);
     }
     const auto add = [](V x, V bias) { return hn::Add(x, bias); };
     if (spec.relative.data != nullptr) {
@@ -213,7 +218,8 @@ struct ScoreTerms {
     }
     if (spec.inverse_temperature != 1.0f) {
       const V factor = hn::Set(D(), spec.inverse_temperature);
-      Transform(s, size, [=](V x) { return hn::Mul(x, factor); }, s);
+      Transform(
+          s, size, [=](V x) { return hn::Mul(x, factor); }, s);
     }
     if (spec.mask.data != nullptr) {
       const uint8_t* mask = spec.mask.row(sequence, row.head, row.query) + seen.begin;
@@ -230,8 +236,8 @@ struct ScoreTerms {
   }
 };
 
-// Keys or values that hold NaN or infinity. Zeros stand for them in the panels, for a weight of 0 would
-// not keep them out of a sum; those who may look at them get them added one by one.
+// Keys or values that hold NaN or infinity. Zeros stand for them in the panels, for a weight of 0
+// would not keep them out of a sum; those who may look at them get them added one by one.
 class BadRows {
  public:
   bool any() const { return !keys_.empty(); }

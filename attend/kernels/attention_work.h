@@ -8,8 +8,8 @@
 
 namespace attend::kernels {
 
-// Some queries of a sequence, in all the heads that share a key head. Chunks are independent of each
-// other, and a row's bits do not depend on which chunk it is in.
+// Some queries of a sequence, in all the heads that share a key head. Chunks are independent of
+// each other, and a row's bits do not depend on which chunk it is in.
 struct AttentionChunk {
   size_t sequence, kv_head;
   size_t query, queries;

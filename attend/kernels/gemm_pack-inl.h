@@ -88,8 +88,8 @@ HWY_INLINE void TransposeRows(const Rows& rows, size_t size, float* to, size_t s
 }
 
 // One panel from b stored by columns: `columns` runs of k floats, transposed.
-HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t stride, size_t columns,
-                                      float* panel) {
+inline HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t stride,
+                                             size_t columns, float* panel) {
   for (size_t half = 0; half < kPanel; half += kLanes) {
     const float* rows[kLanes];  // past the last column it is repeated: filler
     for (size_t r = 0; r < kLanes; ++r) rows[r] = b + std::min(half + r, columns - 1) * stride;
@@ -104,8 +104,8 @@ HWY_INLINE void PrefetchRow(const float* row, size_t size) {
 }
 
 // Panels from b stored by rows: a row at a time, for the sake of memory's order.
-HWY_NOINLINE void PackPanelsPlain(size_t k, const float* b, size_t stride, size_t columns,
-                                  float* panels, size_t panel_step) {
+inline HWY_NOINLINE void PackPanelsPlain(size_t k, const float* b, size_t stride, size_t columns,
+                                         float* panels, size_t panel_step) {
   const D d;
   for (size_t i = 0; i < k; ++i) {
     const float* row = b + i * stride;
@@ -146,9 +146,10 @@ struct TileRows {
   size_t least, larger;  // rows of a tile, and how many of the first tiles have one more
 };
 
-// kTileRows rows beside each other: to[k * kTileRows + r] = lines[r][k]. Each store writes a column,
-// and filler that the next one covers; the last one reaches kLanes past the end.
-HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t size, float* to) {
+// kTileRows rows beside each other: to[k * kTileRows + r] = lines[r][k]. Each store writes a
+// column, and filler that the next one covers; the last one reaches kLanes past the end.
+inline HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t size,
+                                        float* to) {
   constexpr size_t kRegisters = (kTileRows + kLanes - 1) / kLanes;
   const D d;
   const float* all[kRegisters * kLanes];  // past the last line it is repeated
@@ -179,8 +180,8 @@ HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t 
 }
 
 // Tiles from a stored by columns: a column at a time, for the sake of memory's order.
-HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRows& tiles,
-                                     size_t size, float* to, size_t tile_step) {
+inline HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRows& tiles,
+                                            size_t size, float* to, size_t tile_step) {
   const D d;
   const size_t count = tiles.count;
   for (size_t k = 0; k < size; ++k, a += stride, to += kTileRows) {
