@@ -1,0 +1,46 @@
+// How scores become weights. A weighting is one entry of the registry in weightings.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "attend/base/rng.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+enum class Weighting {
+  kSoftmax,          // e^s / sum e^s
+  kSigmoid,          // 1 / (1 + e^-s), each key for itself (Ramapuram et al., 2024)
+  kRelu,             // max(s, 0)
+  kIdentity,         // s
+  kSparsemax,        // the nearest point of the simplex (Martins and Astudillo, 2016)
+  kEntmax15,         // 1.5-entmax, between the two (Peters et al., 2019)
+  kTopK,             // softmax over the k largest scores
+  kHardArgmax,       // 1 for the largest score (the first of equals), no gradient
+  kHardSample,       // 1 for a key drawn from the softmax, no gradient; see log_probability
+  kStraightThrough,  // kHardArgmax forwards, softmax backwards
+  kMonotonic,        // expected monotonic alignment (Raffel et al., 2017), row after row
+  kMonotonicHard,    // its inference: the first key, from the last one on, whose score is positive
+};
+
+Weighting weighting_from_name(std::string_view name);  // "softmax"; ConfigError with the choices
+std::string_view name_of(Weighting weighting);
+std::span<const Weighting> all_weightings();
+
+struct WeightingOptions {
+  Weighting weighting = Weighting::kSoftmax;
+  size_t top_k = 8;                             // for kTopK
+  RandomStream random = RandomStream(0, 0);     // for kHardSample: row i draws at place `first_row` + i
+  size_t first_row = 0;
+};
+
+struct Weighted {
+  Tensor weights;          // [queries, keys]; 0 where the score is -infinity, and for a row of those
+  Tensor log_probability;  // [queries], of what kHardSample drew, with its gradient; 0 for an empty row
+};
+
+// scores [queries, keys], -infinity where a query may not look.
+Weighted weigh(const Tensor& scores, const WeightingOptions& options);
+
+}  // namespace attend
