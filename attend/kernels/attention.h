@@ -99,12 +99,12 @@ void attention_backward(const AttentionSpec& spec, const AttentionInputs& in, Ma
 // What attention_forward weighted with, made again: weights (query_count, keys of the sequence) of
 // one head, before dropout, for queries [query, query + query_count) of a sequence; or the scores
 // behind them, -infinity where masked.
-struct AttentionRows {
+struct RowsOfInterest {
   size_t sequence, head, query, query_count;
 };
 void attention_weights(const AttentionSpec& spec, const AttentionInputs& in, const float* lse,
-                       const AttentionRows& rows, float* weights);
+                       const RowsOfInterest& rows, float* weights);
 void attention_scores(const AttentionSpec& spec, const AttentionInputs& in,
-                      const AttentionRows& rows, float* scores);
+                      const RowsOfInterest& rows, float* scores);
 
 }  // namespace attend::kernels

@@ -60,7 +60,9 @@ struct QueryRow {
 // micro-kernel.
 struct RowBlock {
   RowBlock(const AttentionSpec& spec, const AttentionChunk& chunk, size_t first)
-      : count(std::min(kBlockRows, chunk.queries * spec.group() - first)), tiles(count) {
+      : RowBlock(spec, chunk, first, std::min(kBlockRows, chunk.queries * spec.group() - first)) {}
+  RowBlock(const AttentionSpec& spec, const AttentionChunk& chunk, size_t first, size_t rows_wanted)
+      : count(rows_wanted), tiles(count) {
     const size_t q_begin = spec.q_begin(chunk.sequence);
     for (size_t r = 0; r < count; ++r) {
       const size_t query = chunk.query + (first + r) % chunk.queries, row = q_begin + query;
@@ -69,8 +71,6 @@ struct RowBlock {
       if (range.begin < range.end) {
         rows[r].keys = {static_cast<size_t>(range.begin), static_cast<size_t>(range.end)};
       }
-      partial |= r > 0 &&
-                 (rows[r].keys.begin != rows[0].keys.begin || rows[r].keys.end != rows[0].keys.end);
     }
     for (size_t t = 0; t < tiles.count; ++t) {
       Keys seen;
@@ -85,7 +85,6 @@ struct RowBlock {
   QueryRow rows[kBlockRows];
   Keys tile_keys[kBlockRows];  // all that a tile's rows look at, in whole panels
   Keys keys;                   // all that any row does
-  bool partial = false;        // whether some keys are for some rows only
 };
 
 // The left-hand side of products with all keys: the rows of a block, packed in tiles. A row that

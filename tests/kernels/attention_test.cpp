@@ -294,6 +294,27 @@ TEST(AttentionKernel, HasTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+TEST(AttentionKernel, RowsForTheEyeAreThoseOfTheReference) {
+  for (const Problem& problem : problems()) {
+    SCOPED_TRACE(problem.name);
+    Attention attention(problem);
+    attention.forward();
+    const AttentionSpec& spec = attention.spec;
+    AttentionReference(spec, attention.in).for_rows([&](const AttentionReference::Row& row) {
+      if (row.query != spec.q_count(row.sequence) / 2) return;
+      const size_t count = std::min<size_t>(2, spec.q_count(row.sequence) - row.query);
+      std::vector<float> weights(count * row.weight.size()), scores = weights;
+      const RowsOfInterest rows{row.sequence, row.head, row.query, count};
+      attention_weights(spec, attention.in, attention.lse.data(), rows, weights.data());
+      attention_scores(spec, attention.in, rows, scores.data());
+      weights.resize(row.weight.size());
+      scores.resize(row.weight.size());
+      expect_near(weights, row.weight, "weights");
+      expect_near(scores, row.score, "scores");
+    });
+  }
+}
+
 // What a causal row may not see: keys and values past it.
 TEST(AttentionKernel, MaskedKeysAndValuesDoNotLeak) {
   const Problem problem{.name = "", .q_lengths = {40}, .k_lengths = {40}, .causal = true};
