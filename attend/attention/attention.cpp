@@ -1,0 +1,162 @@
+#include "attend/attention/attention.h"
+
+#include "attend/attention/problem.h"
+#include "attend/base/error.h"
+#include "attend/tensor/training.h"
+
+namespace attend {
+namespace {
+
+void check_rows(const Tensor& x, const char* what, const Packing& packing) {
+  if (x.rank() != 2) {
+    throw ShapeError("attention: {} are {}, not [rows, width]", what, x.shape());
+  }
+  if (x.rows() != packing.rows()) {
+    throw ShapeError("attention: {} have {} rows but their sequences have {}", what, x.rows(),
+                     packing.rows());
+  }
+}
+
+void check_heads(const Tensor& x, const char* what, size_t heads) {
+  if (x.width() % heads != 0) {
+    throw ShapeError("attention: {} are {} wide, which {} heads do not divide", what, x.width(),
+                     heads);
+  }
+}
+
+void check_inputs(const AttentionProblem& p, const Tensor& q, const Tensor& k) {
+  check_rows(q, "queries", p.queries);
+  if (k.rank() == 2 && p.v.rank() == 2 && k.rows() != p.v.rows()) {
+    throw ShapeError("attention: keys have {} rows but values have {}", k.rows(), p.v.rows());
+  }
+  check_rows(k, "keys", p.keys);
+  check_rows(p.v, "values", p.keys);
+  if (p.queries.count() != p.keys.count()) {
+    throw ShapeError("attention: {} sequences of queries but {} of keys", p.queries.count(),
+                     p.keys.count());
+  }
+  if (p.heads == 0 || p.kv_heads == 0 || p.heads % p.kv_heads != 0) {
+    throw ConfigError("attention: {} heads cannot share {} key heads evenly", p.heads, p.kv_heads);
+  }
+  check_heads(q, "queries", p.heads);
+  check_heads(k, "keys", p.kv_heads);
+  check_heads(p.v, "values", p.kv_heads);
+}
+
+void check_score(const AttentionProblem& p) {
+  const PreparedScore& score = p.score;
+  check_heads(score.q, "projected queries", p.heads);
+  if (score.core == ScoreCore::kPlace) {
+    if (p.width() < p.keys.longest()) {
+      throw ShapeError("attention: location scores {} places, but there are up to {} keys; give the "
+                       "query weight {} rows",
+                       p.width(), p.keys.longest(), p.heads * p.keys.longest());
+    }
+  } else if (p.width() != score.k.width() / p.kv_heads) {
+    throw ShapeError("attention: a query is {} wide in each head but a key {}", p.width(),
+                     score.k.width() / p.kv_heads);
+  }
+}
+
+void check_terms(const AttentionProblem& p) {
+  const AttentionOptions& o = p.options;
+  if (o.bias.defined()) pair_steps(o.bias.shape(), "bias", p.heads, p.queries, p.keys);
+  if (o.mask.pairs.defined()) {
+    pair_steps(o.mask.pairs.shape(), "mask", p.heads, p.queries, p.keys);
+  }
+  if (o.sinks.defined() && o.sinks.shape() != Shape{p.heads}) {
+    throw ShapeError("attention: sinks are {}, not one for each of {} heads", o.sinks.shape(),
+                     p.heads);
+  }
+  if (o.sinks.defined() && o.weighting != Weighting::kSoftmax) {
+    throw ConfigError("attention: sinks are part of a softmax, but the weighting is {}",
+                      name_of(o.weighting));
+  }
+  if (!(o.temperature > 0.0f) || !(o.softcap >= 0.0f)) {
+    throw ConfigError("attention: temperature {} should be above 0 and softcap {} not below",
+                      o.temperature, o.softcap);
+  }
+  if (!(o.dropout >= 0.0f && o.dropout < 1.0f)) {
+    throw ConfigError("attention: dropout is {}, not within [0, 1)", o.dropout);
+  }
+}
+
+// All distances that occur must be in the table.
+void check_relative(const AttentionProblem& p) {
+  const RelativeBias& relative = p.options.relative;
+  if (!relative.values.defined()) return;
+  if (relative.values.rank() != 2 || relative.values.rows() != p.heads) {
+    throw ShapeError("attention: a relative bias of shape {} for {} heads; it is [heads, distances]",
+                     relative.values.shape(), p.heads);
+  }
+  const auto zero = static_cast<int64_t>(relative.zero);
+  const auto size = static_cast<int64_t>(relative.values.width());
+  for (size_t s = 0; s < p.queries.count(); ++s) {
+    if (p.queries.length(s) == 0 || p.keys.length(s) == 0) continue;
+    const int64_t first = p.positions[p.queries.begin(s)], last = p.positions[p.queries.end(s) - 1];
+    const int64_t nearest = zero - last;
+    const int64_t farthest = zero + static_cast<int64_t>(p.keys.length(s)) - 1 - first;
+    if (nearest < 0 || farthest >= size) {
+      throw ShapeError("attention: the relative bias covers distances {} to {}, but {} to {} occur",
+                       -zero, size - 1 - zero, nearest - zero, farthest - zero);
+    }
+  }
+}
+
+void check_shaw(const Tensor& vectors, const char* what, size_t width) {
+  if (vectors.defined() &&
+      (vectors.rank() != 2 || vectors.rows() % 2 == 0 || vectors.width() != width)) {
+    throw ShapeError("attention: Shaw's vectors for {} are {}; they are [2 farthest + 1, {}]", what,
+                     vectors.shape(), width);
+  }
+}
+
+// Why the fused path is closed; empty if it is open.
+std::string why_plain(const AttentionProblem& p) {
+  const AttentionOptions& o = p.options;
+  if (o.plain) return "asked for";
+  if (p.score.core != ScoreCore::kDot) {
+    return fmt::format("score {} is not a dot product", name_of(o.score));
+  }
+  if (o.weighting != Weighting::kSoftmax && o.weighting != Weighting::kSigmoid &&
+      o.weighting != Weighting::kRelu) {
+    return fmt::format("weighting {} needs whole rows", name_of(o.weighting));
+  }
+  if (o.shaw.keys.defined() || o.shaw.values.defined()) return "Shaw's positions are per pair";
+  return {};
+}
+
+}  // namespace
+
+Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                   const AttentionOptions& options) {
+  auto problem = std::make_shared<AttentionProblem>();
+  AttentionProblem& p = *problem;
+  p.options = options;
+  p.v = v;
+  p.heads = options.heads;
+  p.kv_heads = options.kv_heads == 0 ? options.heads : options.kv_heads;
+  p.queries = options.queries.value_or(Packing::even(1, q.rank() == 2 ? q.rows() : 0));
+  p.keys = options.keys.value_or(Packing::even(1, k.rank() == 2 ? k.rows() : 0));
+  check_inputs(p, q, k);
+  p.ranges = key_ranges(options.mask, p.queries, p.keys);
+  p.positions = query_positions(options.mask, p.queries, p.keys);
+  p.score = prepare_score({options.score, options.score_weights, q, k, p.heads, p.kv_heads,
+                           options.scale});
+  check_score(p);
+  check_terms(p);
+  check_relative(p);
+  check_shaw(options.shaw.keys, "keys", p.width());
+  check_shaw(options.shaw.values, "values", p.value_width());
+  if (TrainingScope* training = current_training()) {
+    if (options.dropout > 0.0f) p.dropout = {options.dropout, training->rng.stream()};
+    if (options.weighting == Weighting::kHardSample) p.sampling = training->rng.stream();
+  }
+  std::string reason = why_plain(p);
+  if (reason.empty()) return fused_attention(std::move(problem));
+  Attended attended = plain_attention(p);
+  attended.reason = std::move(reason);
+  return attended;
+}
+
+}  // namespace attend

@@ -1,0 +1,69 @@
+// The one attention op. Query, key, value; a score, a mask, a bias, a weighting: every mechanism of
+// the family is a point in that space. Where the point allows it the op runs fused, in memory linear
+// in the length; it says which path it took, and why.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "attend/attention/mask.h"
+#include "attend/attention/scores.h"
+#include "attend/attention/weightings.h"
+
+namespace attend {
+
+// A bias of head h for a key at distance d ahead of the query's position: values[h, zero + d]. ALiBi
+// and T5's buckets are made in bias.h.
+struct RelativeBias {
+  Tensor values;  // [heads, distances], or undefined
+  size_t zero = 0;
+};
+
+// Learned vectors for the distances -farthest .. farthest, clipped (Shaw et al., 2018), shared by all
+// heads: added to keys when scoring and to values when summing.
+struct ShawPositions {
+  Tensor keys;    // [2 farthest + 1, width], or undefined
+  Tensor values;  // [2 farthest + 1, value width], or undefined
+};
+
+// The score is (softcap(scale s) + bias) / temperature; a mask then takes pairs away, and what is
+// left is weighted. All extents are checked; an Error names the values.
+struct AttentionOptions {
+  size_t heads = 1;
+  size_t kv_heads = 0;  // 0: as many as heads; head h reads key head h / (heads / kv_heads)
+  std::optional<Packing> queries = {}, keys = {};  // one sequence of all rows where none is given
+
+  Score score = Score::kScaledDot;
+  ScoreWeights score_weights = {};
+  std::optional<float> scale = {};  // 1 / sqrt(width) for scaled dot, 1 for others
+  float softcap = 0.0f;             // cap tanh(s / cap), 0 for none
+  Tensor bias = {};                 // [queries, keys], [heads, ...] or [sequences, heads, ...]
+  RelativeBias relative = {};
+  ShawPositions shaw = {};
+
+  Mask mask = {};
+  Weighting weighting = Weighting::kSoftmax;
+  float temperature = 1.0f;
+  size_t top_k = 8;    // for kTopK
+  Tensor sinks = {};   // [heads]: the score of a key that gives nothing; softmax only
+  float dropout = 0.0f;  // of the weights, in training
+
+  std::string name = {};  // what a Recorder calls this layer; not recorded where empty
+  bool plain = false;     // takes the plain path even where the fused one is open
+};
+
+enum class AttentionPath { kFused, kPlain };
+
+struct Attended {
+  Tensor output;           // [q rows, heads x value width]
+  Tensor lse;              // [q rows, heads], off the tape; fused softmax only
+  Tensor log_probability;  // [q rows, heads], of kHardSample
+  AttentionPath path;
+  std::string reason;  // why the plain path was taken
+};
+
+// q [q rows, heads x width], k [k rows, kv_heads x width], v [k rows, kv_heads x value width].
+Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                   const AttentionOptions& options = {});
+
+}  // namespace attend

@@ -1,0 +1,126 @@
+#include "attend/attention/mask.h"
+
+#include <algorithm>
+#include <span>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+using kernels::KeyRange;
+
+void check_window(const std::optional<int64_t>& width, const char* side) {
+  if (width && *width < 0) {
+    throw ConfigError(
+        "attention: the window's {} side is {}; it counts keys beside the query, so 0 or more", side,
+        *width);
+  }
+}
+
+void check(const Mask& mask, const Packing& queries, const Packing& keys) {
+  check_window(mask.left, "left");
+  check_window(mask.right, "right");
+  if (!mask.prefix.empty() && !mask.causal) {
+    throw ConfigError("attention: a prefix is what causal queries see beside their past; set causal");
+  }
+  if (mask.prefix.size() > 1 && mask.prefix.size() != queries.count()) {
+    throw ShapeError("attention: {} prefixes for {} sequences; give one for each, or one for all",
+                     mask.prefix.size(), queries.count());
+  }
+  if (mask.q_documents.empty() && mask.k_documents.empty()) return;
+  if (mask.q_documents.size() != queries.rows() || mask.k_documents.size() != keys.rows()) {
+    throw ShapeError("attention: documents of {} queries and {} keys, but there are {} and {}",
+                     mask.q_documents.size(), mask.k_documents.size(), queries.rows(), keys.rows());
+  }
+}
+
+// The run of keys of one document, within a sequence; empty if it has none.
+KeyRange run_of(std::span<const int32_t> documents, int32_t document) {
+  const auto first = std::ranges::find(documents, document);
+  const auto last = std::find_if(first, documents.end(), [=](int32_t d) { return d != document; });
+  if (std::find(last, documents.end(), document) != documents.end()) {
+    throw ShapeError("attention: the keys of document {} are not in one run; sort them by document",
+                     document);
+  }
+  return {static_cast<int32_t>(first - documents.begin()),
+          static_cast<int32_t>(last - documents.begin())};
+}
+
+// What query position p may see of `count` keys, but for documents.
+KeyRange range_of(const Mask& mask, int64_t p, int64_t count, int64_t prefix) {
+  int64_t begin = 0, end = count;
+  if (mask.causal) end = std::min(end, std::max(p + 1, prefix));
+  if (mask.left) begin = std::max(begin, p - *mask.left);
+  if (mask.right) end = std::min(end, p + *mask.right + 1);
+  if (begin >= end) return {0, 0};
+  return {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
+}
+
+KeyRange both(KeyRange a, KeyRange b) {
+  const KeyRange range{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+  return range.begin < range.end ? range : KeyRange{0, 0};
+}
+
+}  // namespace
+
+PairMask::PairMask(const Shape& shape, std::vector<uint8_t> allowed)
+    : shape_(shape), allowed_(std::make_shared<const std::vector<uint8_t>>(std::move(allowed))) {
+  if (allowed_->size() != shape.size()) {
+    throw ShapeError("attention: a mask of shape {} needs {} values, not {}", shape, shape.size(),
+                     allowed_->size());
+  }
+}
+
+std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
+                                     const Packing& keys) {
+  std::vector<int32_t> positions;
+  positions.reserve(queries.rows());
+  for (size_t s = 0; s < queries.count(); ++s) {
+    const auto length = static_cast<int64_t>(queries.length(s));
+    const int64_t first = mask.q_offset.value_or(static_cast<int64_t>(keys.length(s)) - length);
+    for (int64_t i = 0; i < length; ++i) positions.push_back(static_cast<int32_t>(first + i));
+  }
+  return positions;
+}
+
+std::vector<KeyRange> key_ranges(const Mask& mask, const Packing& queries, const Packing& keys) {
+  check(mask, queries, keys);
+  const std::vector<int32_t> positions = query_positions(mask, queries, keys);
+  std::vector<KeyRange> ranges(queries.rows());
+  for (size_t s = 0; s < queries.count(); ++s) {
+    const auto count = static_cast<int64_t>(keys.length(s));
+    const int64_t prefix = mask.prefix.empty() ? 0 : mask.prefix[mask.prefix.size() == 1 ? 0 : s];
+    KeyRange run{0, static_cast<int32_t>(count)};
+    for (size_t row = queries.begin(s); row < queries.end(s); ++row) {
+      if (!mask.q_documents.empty() &&
+          (row == queries.begin(s) || mask.q_documents[row] != mask.q_documents[row - 1])) {
+        run = run_of(std::span(mask.k_documents).subspan(keys.begin(s), keys.length(s)),
+                     mask.q_documents[row]);
+      }
+      ranges[row] = both(run, range_of(mask, positions[row], count, prefix));
+    }
+  }
+  return ranges;
+}
+
+PairSteps pair_steps(const Shape& shape, const char* what, size_t heads, const Packing& queries,
+                     const Packing& keys) {
+  const size_t rank = shape.rank();
+  const auto fits = [](size_t extent, size_t wanted) { return extent == wanted || extent == 1; };
+  const bool right = rank >= 2 && rank <= 4 && shape[-2] >= queries.longest() &&
+                     shape[-1] >= keys.longest() && (rank < 3 || fits(shape[-3], heads)) &&
+                     (rank < 4 || fits(shape[0], queries.count()));
+  if (!right) {
+    throw ShapeError(
+        "attention: a {} of shape {} does not fit {} sequences of up to {} queries and {} keys in {} "
+        "heads; it is [queries, keys], [heads, queries, keys] or [sequences, heads, queries, keys]",
+        what, shape, queries.count(), queries.longest(), keys.longest(), heads);
+  }
+  const size_t matrix = shape[-2] * shape[-1];
+  const size_t per_head = rank >= 3 && shape[-3] > 1 ? matrix : 0;
+  const size_t per_sequence = rank == 4 && shape[0] > 1 ? shape[1] * matrix : 0;
+  return {per_sequence, per_head, shape[-1]};
+}
+
+}  // namespace attend

@@ -1,0 +1,249 @@
+// The plain path: one sequence and one head at a time, composed of ops, with all scores in memory.
+// Every point of the space can take it; it is the twin that the fused path is tested against.
+#include <limits>
+
+#include "attend/attention/problem.h"
+#include "attend/kernels/dropout.h"
+#include "attend/ops/activations.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/embedding.h"
+#include "attend/ops/linear.h"
+#include "attend/ops/shape.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+// One head of one sequence.
+class PlainHead {
+ public:
+  PlainHead(const AttentionProblem& p, size_t sequence, size_t head)
+      : p_(p),
+        s_(sequence),
+        h_(head),
+        q_count_(p.queries.length(sequence)),
+        k_count_(p.keys.length(sequence)) {}
+
+  Tensor query() const { return block(p_.score.q, p_.queries, h_, p_.width()); }
+  Tensor key() const {
+    if (!p_.score.k.defined()) return {};
+    return block(p_.score.k, p_.keys, h_ / p_.group(), p_.score.k.width() / p_.kv_heads);
+  }
+  Tensor value() const { return block(p_.v, p_.keys, h_ / p_.group(), p_.value_width()); }
+
+  // [queries, keys], -infinity where masked.
+  Tensor scores() const {
+    const AttentionOptions& o = p_.options;
+    const Tensor vector = p_.score.vector.defined()
+                              ? reshape(p_.score.vector, {p_.heads, p_.width()})
+                                    .slice_rows(h_, 1)
+                                    .reshape({p_.width()})
+                              : Tensor();
+    Tensor s = core_scores(p_.score.core, query(), key(), vector, k_count_);
+    if (o.shaw.keys.defined()) s = add(s, shaw_scores());
+    s = scale(s, p_.score.scale);
+    if (o.softcap != 0.0f) s = scale(tanh(scale(s, 1.0f / o.softcap)), o.softcap);
+    if (o.relative.values.defined()) s = add(s, relative_bias());
+    if (o.bias.defined()) s = add(s, dense_bias());
+    if (o.temperature != 1.0f) s = scale(s, 1.0f / o.temperature);
+    const Tensor masked =
+        Tensor::full({q_count_, k_count_}, -std::numeric_limits<float>::infinity());
+    return where(allowed(), s, masked);
+  }
+
+  Weighted weights(const Tensor& scores) const {
+    const AttentionOptions& o = p_.options;
+    WeightingOptions weighting{o.weighting, o.top_k, p_.sampling,
+                               (p_.queries.begin(s_) * p_.heads + h_ * q_count_)};
+    if (!o.sinks.defined()) return weigh(scores, weighting);
+    const Tensor sink = matmul(Tensor::full({q_count_, 1}, 1.0f),
+                               reshape(o.sinks, {p_.heads, 1}).slice_rows(h_, 1));
+    Weighted weighted = weigh(concat({scores, sink}, 1), weighting);
+    weighted.weights = weighted.weights.slice_columns(0, k_count_);
+    return weighted;
+  }
+
+  Tensor output(const Tensor& weights) const {
+    Tensor w = weights;
+    if (p_.dropout.chance > 0.0f) w = multiply(w, dropout_factors());
+    const Tensor v = value();
+    Tensor y = all_finite(v) ? matmul(w, v) : careful_sum(w, v);
+    if (p_.options.shaw.values.defined()) {
+      const Tensor& vectors = p_.options.shaw.values;
+      y = add(y, matmul(sum_by_distance(w, shaw_places(vectors), vectors.rows()), vectors));
+    }
+    return y;
+  }
+
+ private:
+  static Tensor block(const Tensor& x, const Packing& packing, size_t sequence, size_t head,
+                      size_t width) {
+    return x.slice_rows(packing.begin(sequence), packing.length(sequence))
+        .slice_columns(head * width, width);
+  }
+  Tensor block(const Tensor& x, const Packing& packing, size_t head, size_t width) const {
+    return block(x, packing, s_, head, width);
+  }
+  size_t row(size_t query) const { return p_.queries.begin(s_) + query; }
+
+  // An int32 matrix of f(query, key).
+  template <typename F>
+  Tensor pairs(const F& f) const {
+    const Tensor y = Tensor::empty({q_count_, k_count_}, DType::kInt32);
+    for (size_t i = 0; i < q_count_; ++i) {
+      for (size_t j = 0; j < k_count_; ++j) {
+        y.indices()[i * k_count_ + j] = static_cast<int32_t>(f(i, j));
+      }
+    }
+    return y;
+  }
+
+  Tensor allowed() const {
+    const PairMask& mask = p_.options.mask.pairs;
+    PairSteps steps{};
+    if (mask.defined()) steps = pair_steps(mask.shape(), "mask", p_.heads, p_.queries, p_.keys);
+    return pairs([&](size_t i, size_t j) {
+      const kernels::KeyRange range = p_.ranges[row(i)];
+      const auto key = static_cast<int32_t>(j);
+      if (key < range.begin || key >= range.end) return false;
+      return !mask.defined() ||
+             mask.data()[s_ * steps.sequence + h_ * steps.head + i * steps.query + j] != 0;
+    });
+  }
+
+  // values [count, 1] picked by an int32 matrix.
+  Tensor pick(const Tensor& values, const Tensor& places) const {
+    return reshape(gather_rows(reshape(values, {values.size(), 1}), places),
+                   {q_count_, k_count_});
+  }
+
+  Tensor relative_bias() const {
+    const RelativeBias& relative = p_.options.relative;
+    return pick(relative.values.slice_rows(h_, 1), pairs([&](size_t i, size_t j) {
+                  return static_cast<int64_t>(relative.zero + j) - p_.positions[row(i)];
+                }));
+  }
+
+  Tensor dense_bias() const {
+    const Tensor& bias = p_.options.bias;
+    const PairSteps steps = pair_steps(bias.shape(), "bias", p_.heads, p_.queries, p_.keys);
+    return pick(bias, pairs([&](size_t i, size_t j) {
+                  return s_ * steps.sequence + h_ * steps.head + i * steps.query + j;
+                }));
+  }
+
+  // Rows of Shaw's vectors for all pairs: the distance, clipped.
+  Tensor shaw_places(const Tensor& vectors) const {
+    const auto farthest = static_cast<int64_t>(vectors.rows() / 2);
+    return pairs([&](size_t i, size_t j) {
+      const int64_t distance = static_cast<int64_t>(j) - p_.positions[row(i)];
+      return std::clamp(distance, -farthest, farthest) + farthest;
+    });
+  }
+
+  Tensor shaw_scores() const {
+    const Tensor& vectors = p_.options.shaw.keys;
+    const Tensor products = matmul(query(), vectors, {.transpose_b = true});
+    const Tensor places = shaw_places(vectors);
+    return pick(products, pairs([&](size_t i, size_t j) {
+                  return static_cast<int32_t>(i * vectors.rows()) +
+                         places.indices()[i * k_count_ + j];
+                }));
+  }
+
+  // y[i, places[i, j]] += w[i, j]
+  static Tensor sum_by_distance(const Tensor& w, const Tensor& places, size_t count) {
+    const Tensor y = Tensor::zeros({w.rows(), count});
+    const size_t keys = w.width();
+    for (size_t i = 0; i < w.rows(); ++i) {
+      for (size_t j = 0; j < keys; ++j) {
+        y.data()[i * count + static_cast<size_t>(places.indices()[i * keys + j])] +=
+            w.data()[i * w.stride() + j];
+      }
+    }
+    return record(y, {w}, [=](const Tensor& dy, Grads& grads) {
+      const Gradient dw = grads.of(w);
+      for (size_t i = 0; i < w.rows(); ++i) {
+        for (size_t j = 0; j < keys; ++j) {
+          const auto place = static_cast<size_t>(places.indices()[i * keys + j]);
+          float& to = dw.data()[i * dw.tensor.stride() + j];
+          to = (dw.add ? to : 0.0f) + dy.data()[i * dy.stride() + place];
+        }
+      }
+    });
+  }
+
+  // matmul for values that hold NaN or infinity: a weight of 0 keeps them out.
+  static Tensor careful_sum(const Tensor& w, const Tensor& v) {
+    const Tensor y = Tensor::zeros({w.rows(), v.width()});
+    const auto for_weights = [w](const auto& f) {
+      for (size_t i = 0; i < w.rows(); ++i) {
+        for (size_t j = 0; j < w.width(); ++j) {
+          if (w.data()[i * w.stride() + j] != 0.0f) f(i, j, w.data()[i * w.stride() + j]);
+        }
+      }
+    };
+    for_weights([&](size_t i, size_t j, float weight) {
+      for (size_t c = 0; c < v.width(); ++c) {
+        y.data()[i * v.width() + c] += weight * v.data()[j * v.stride() + c];
+      }
+    });
+    return record(y, {w, v}, [=](const Tensor& dy, Grads& grads) {
+      float* dw = grads.wants(w) ? grads.accumulator(w) : nullptr;
+      float* dv = grads.wants(v) ? grads.accumulator(v) : nullptr;
+      for_weights([&](size_t i, size_t j, float weight) {
+        for (size_t c = 0; c < v.width(); ++c) {
+          const float d = dy.data()[i * dy.stride() + c];
+          if (dw != nullptr) dw[i * w.stride() + j] += d * v.data()[j * v.stride() + c];
+          if (dv != nullptr) dv[j * v.stride() + c] += d * weight;
+        }
+      });
+    });
+  }
+
+  Tensor dropout_factors() const {
+    const Tensor factors = Tensor::empty({q_count_, k_count_});
+    for (size_t i = 0; i < q_count_; ++i) {
+      kernels::dropout_factors(p_.dropout_row(row(i), h_), factors.data() + i * k_count_, k_count_,
+                               p_.dropout);
+    }
+    return factors;
+  }
+
+  const AttentionProblem& p_;
+  size_t s_, h_, q_count_, k_count_;
+};
+
+}  // namespace
+
+Attended plain_attention(const AttentionProblem& p) {
+  const Recording recording(p);
+  std::vector<Tensor> outputs, probabilities;  // of sequences
+  for (size_t s = 0; s < p.queries.count(); ++s) {
+    std::vector<Tensor> heads, logs;
+    for (size_t h = 0; h < p.heads; ++h) {
+      const PlainHead head(p, s, h);
+      const Tensor scores = head.scores();
+      const Weighted weighted = head.weights(scores);
+      if (recording && recording.wants(s, h)) {
+        const auto [first, count] = recording.queries(s);
+        recording.give(s, h, weighted.weights.slice_rows(first, count),
+                       scores.slice_rows(first, count));
+      }
+      heads.push_back(head.output(weighted.weights));
+      if (weighted.log_probability.defined()) {
+        logs.push_back(reshape(weighted.log_probability, {p.queries.length(s), 1}));
+      }
+    }
+    outputs.push_back(concat(heads, 1));
+    if (!logs.empty()) probabilities.push_back(concat(logs, 1));
+  }
+  Attended attended{};
+  attended.path = AttentionPath::kPlain;
+  attended.output = outputs.empty() ? Tensor::empty({0, p.heads * p.value_width()})
+                                    : concat(outputs, 0);
+  if (!probabilities.empty()) attended.log_probability = concat(probabilities, 0);
+  return attended;
+}
+
+}  // namespace attend

@@ -1,0 +1,61 @@
+// One call of attention, checked and resolved: what both of its paths start from. Not for use outside
+// attention/.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "attend/attention/attention.h"
+#include "attend/attention/recorder.h"
+
+namespace attend {
+
+struct AttentionProblem {
+  AttentionOptions options;
+  PreparedScore score;
+  Tensor v;
+  size_t heads, kv_heads;
+  Packing queries, keys;
+  std::vector<kernels::KeyRange> ranges;  // (q rows)
+  std::vector<int32_t> positions;         // (q rows)
+  kernels::Dropout dropout = {0.0f, RandomStream(0, 0)};  // chance 0 where it is off
+  RandomStream sampling = RandomStream(0, 0);             // of hard attention
+
+  size_t group() const { return heads / kv_heads; }
+  size_t width() const { return score.q.width() / heads; }
+  size_t value_width() const { return v.width() / kv_heads; }
+
+  // Element (row, head, 0) of the dropout of weights; keys follow.
+  size_t dropout_row(size_t row, size_t head) const {
+    return (row * heads + head) * ((keys.longest() + 127) / 128 * 128);
+  }
+};
+
+Attended fused_attention(std::shared_ptr<const AttentionProblem> problem);
+Attended plain_attention(const AttentionProblem& problem);
+
+// What the installed Recorder wants of this layer, or nothing.
+class Recording {
+ public:
+  explicit Recording(const AttentionProblem& problem);
+
+  explicit operator bool() const { return request_.has_value(); }
+  bool wants(size_t sequence, size_t head) const;
+  // The queries of a sequence that are wanted.
+  struct Span {
+    size_t first, count;
+  };
+  Span queries(size_t sequence) const;
+  bool wants_scores() const { return request_->scores || request_->lse; }
+
+  // Hands over one head; `scores` is used if wants_scores().
+  void give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const;
+
+ private:
+  const AttentionProblem& problem_;
+  Recorder* recorder_ = nullptr;
+  std::optional<RecordRequest> request_;
+  size_t call_ = 0;
+};
+
+}  // namespace attend

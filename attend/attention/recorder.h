@@ -1,0 +1,60 @@
+// Looking at attention. While a Recorder is installed in a thread, each named attention layer that
+// this thread runs hands over what was asked for; outputs do not change by a bit, and nothing is
+// kept or computed where nobody asks.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// What to hand over of a layer.
+struct RecordRequest {
+  std::vector<size_t> heads = {};      // all where empty
+  std::vector<size_t> sequences = {};  // all where empty
+  size_t first_query = 0, query_count = SIZE_MAX;
+  bool weights = true;
+  bool scores = false;   // before weighting, -infinity where masked
+  bool lse = false;      // log-sum-exp of each row; softmax only
+  bool entropy = false;  // of each row's weights, in nats
+};
+
+// One head of one sequence in one call of a layer.
+struct RecordedHead {
+  std::string layer;
+  size_t call;  // counts the calls of a layer, such as the steps of a decoder
+  size_t sequence, head, first_query;
+  Tensor weights, scores;  // [queries, keys], or undefined
+  Tensor lse, entropy;     // [queries], or undefined
+};
+
+class Recorder {
+ public:
+  Recorder();  // installs itself, over the one before
+  virtual ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // What is wanted of a layer; nothing if none. By default `request` of all layers.
+  virtual std::optional<RecordRequest> wants(const std::string& layer);
+  // Takes what was asked for. By default it is added to `heads`.
+  virtual void take(RecordedHead head);
+
+  size_t next_call(const std::string& layer);
+
+  RecordRequest request;
+  std::vector<RecordedHead> heads;
+
+ private:
+  Recorder* before_;
+  std::vector<std::pair<std::string, size_t>> calls_;
+};
+
+// The innermost one of this thread, or nullptr.
+Recorder* current_recorder();
+
+}  // namespace attend

@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attend/attention/problem.h"
+
+namespace attend {
+namespace {
+
+bool among(const std::vector<size_t>& wanted, size_t x) {
+  return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
+}
+
+// f of each row, [rows].
+template <typename F>
+Tensor of_rows(const Tensor& x, const F& f) {
+  const Tensor y = Tensor::empty({x.rows()});
+  for (size_t i = 0; i < x.rows(); ++i) {
+    y.data()[i] = f(std::span(x.data() + i * x.stride(), x.width()));
+  }
+  return y;
+}
+
+float entropy(std::span<const float> weights) {
+  double sum = 0.0;
+  for (const float w : weights) sum -= w > 0.0f ? double{w} * std::log(double{w}) : 0.0;
+  return static_cast<float>(sum);
+}
+
+float log_sum_exp(std::span<const float> scores) {
+  constexpr float kNothing = -std::numeric_limits<float>::infinity();
+  const float largest = scores.empty() ? kNothing : *std::ranges::max_element(scores);
+  if (largest == kNothing) return kNothing;
+  double sum = 0.0;
+  for (const float s : scores) sum += std::exp(double{s} - largest);
+  return largest + static_cast<float>(std::log(sum));
+}
+
+}  // namespace
+
+Recording::Recording(const AttentionProblem& problem) : problem_(problem) {
+  recorder_ = problem.options.name.empty() ? nullptr : current_recorder();
+  if (recorder_ == nullptr) return;
+  request_ = recorder_->wants(problem.options.name);
+  if (request_) call_ = recorder_->next_call(problem.options.name);
+}
+
+bool Recording::wants(size_t sequence, size_t head) const {
+  return among(request_->sequences, sequence) && among(request_->heads, head);
+}
+
+Recording::Span Recording::queries(size_t sequence) const {
+  const size_t length = problem_.queries.length(sequence);
+  const size_t first = std::min(request_->first_query, length);
+  return {first, std::min(request_->query_count, length - first)};
+}
+
+void Recording::give(size_t sequence, size_t head, const Tensor& weights,
+                     const Tensor& scores) const {
+  RecordedHead recorded{problem_.options.name, call_, sequence, head, queries(sequence).first,
+                        {}, {}, {}, {}};
+  if (request_->weights) recorded.weights = weights.detach();
+  if (request_->scores) recorded.scores = scores.detach();
+  if (request_->lse) recorded.lse = of_rows(scores, log_sum_exp);
+  if (request_->entropy) recorded.entropy = of_rows(weights, entropy);
+  recorder_->take(std::move(recorded));
+}
+
+}  // namespace attend
