@@ -150,8 +150,11 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   check_shaw(options.shaw.values, "values", p.value_width());
   if (TrainingScope* training = current_training()) {
     if (options.dropout > 0.0f) p.dropout = {options.dropout, training->rng.stream()};
-    if (options.weighting == Weighting::kHardSample) p.sampling = training->rng.stream();
+    if (options.weighting == Weighting::kHardSample && !options.random) {
+      p.sampling = training->rng.stream();
+    }
   }
+  if (options.random) p.sampling = *options.random;
   std::string reason = why_plain(p);
   if (reason.empty()) return fused_attention(std::move(problem));
   Attended attended = plain_attention(p);

@@ -44,7 +44,8 @@ struct AttentionOptions {
   Mask mask = {};
   Weighting weighting = Weighting::kSoftmax;
   float temperature = 1.0f;
-  size_t top_k = 8;    // for kTopK
+  size_t top_k = 8;                          // for kTopK
+  std::optional<RandomStream> random = {};   // for kHardSample; in training the scope's by default
   Tensor sinks = {};   // [heads]: the score of a key that gives nothing; softmax only
   float dropout = 0.0f;  // of the weights, in training
 
