@@ -43,6 +43,23 @@ void check_inputs(const AttentionProblem& p, const Tensor& q, const Tensor& k) {
   check_heads(p.v, "values", p.kv_heads);
 }
 
+std::vector<int32_t> checked_key_counts(const AttentionProblem& p) {
+  const std::vector<int32_t>& lengths = p.options.key_lengths;
+  if (!lengths.empty() && lengths.size() != p.keys.count()) {
+    throw ShapeError("attention: {} key lengths for {} sequences", lengths.size(), p.keys.count());
+  }
+  std::vector<int32_t> counts;
+  for (size_t s = 0; s < p.keys.count(); ++s) {
+    const auto rows = static_cast<int32_t>(p.keys.length(s));
+    counts.push_back(lengths.empty() ? rows : lengths[s]);
+    if (counts[s] < 0 || counts[s] > rows) {
+      throw ShapeError("attention: key length {} of sequence {} is not within its {} rows",
+                       counts[s], s, rows);
+    }
+  }
+  return counts;
+}
+
 void check_score(const AttentionProblem& p) {
   const PreparedScore& score = p.score;
   check_heads(score.q, "projected queries", p.heads);
@@ -92,10 +109,10 @@ void check_relative(const AttentionProblem& p) {
   const auto zero = static_cast<int64_t>(relative.zero);
   const auto size = static_cast<int64_t>(relative.values.width());
   for (size_t s = 0; s < p.queries.count(); ++s) {
-    if (p.queries.length(s) == 0 || p.keys.length(s) == 0) continue;
+    if (p.queries.length(s) == 0 || p.key_count(s) == 0) continue;
     const int64_t first = p.positions[p.queries.begin(s)], last = p.positions[p.queries.end(s) - 1];
     const int64_t nearest = zero - last;
-    const int64_t farthest = zero + static_cast<int64_t>(p.keys.length(s)) - 1 - first;
+    const int64_t farthest = zero + static_cast<int64_t>(p.key_count(s)) - 1 - first;
     if (nearest < 0 || farthest >= size) {
       throw ShapeError("attention: the relative bias covers distances {} to {}, but {} to {} occur",
                        -zero, size - 1 - zero, nearest - zero, farthest - zero);
@@ -139,8 +156,9 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   p.queries = options.queries.value_or(Packing::even(1, q.rank() == 2 ? q.rows() : 0));
   p.keys = options.keys.value_or(Packing::even(1, k.rank() == 2 ? k.rows() : 0));
   check_inputs(p, q, k);
-  p.ranges = key_ranges(options.mask, p.queries, p.keys);
-  p.positions = query_positions(options.mask, p.queries, p.keys);
+  const std::vector<int32_t> key_counts = checked_key_counts(p);
+  p.ranges = key_ranges(options.mask, p.queries, p.keys, key_counts);
+  p.positions = query_positions(options.mask, p.queries, key_counts);
   p.score = prepare_score({options.score, options.score_weights, q, k, p.heads, p.kv_heads,
                            options.scale});
   check_score(p);

@@ -33,6 +33,9 @@ struct AttentionOptions {
   size_t kv_heads = 0;  // 0: as many as heads; head h reads key head h / (heads / kv_heads)
   std::optional<Packing> queries = {}, keys = {};  // one sequence of all rows where none is given
 
+  std::vector<int32_t> key_lengths = {};  // how many rows of each key sequence are in use, as in a
+                                          // cache; all where empty. The others are not read.
+
   Score score = Score::kScaledDot;
   ScoreWeights score_weights = {};
   std::optional<float> scale = {};  // 1 / sqrt(width) for scaled dot, 1 for others

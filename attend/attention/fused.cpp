@@ -29,6 +29,7 @@ kernels::AttentionSpec spec_of(const AttentionProblem& p, const Tensor& bias,
   spec.sequences = p.queries.count();
   spec.q_offsets = p.queries.offsets().data();
   spec.k_offsets = p.keys.offsets().data();
+  if (!p.options.key_lengths.empty()) spec.k_lengths = p.options.key_lengths.data();
   spec.ranges = p.ranges.data();
   const AttentionOptions& o = p.options;
   if (o.mask.pairs.defined()) {
@@ -54,6 +55,13 @@ kernels::AttentionGradients::Part part_of(const Tensor& x, Grads& grads) {
   return {dx.data(), dx.tensor.stride(), dx.add};
 }
 
+// The same for keys and values, of which some may not be in use and get no gradient.
+kernels::AttentionGradients::Part key_part_of(const Tensor& x, const AttentionProblem& p,
+                                              Grads& grads) {
+  if (p.options.key_lengths.empty() || !grads.wants(x)) return part_of(x, grads);
+  return {grads.accumulator(x), x.stride(), true};
+}
+
 void hand_over(const AttentionProblem& p, const kernels::AttentionSpec& spec,
                const kernels::AttentionInputs& in, const float* lse) {
   const Recording recording(p);
@@ -63,7 +71,7 @@ void hand_over(const AttentionProblem& p, const kernels::AttentionSpec& spec,
     for (size_t h = 0; h < p.heads; ++h) {
       if (!recording.wants(s, h)) continue;
       const kernels::RowsOfInterest rows{s, h, first, count};
-      const Tensor weights = Tensor::empty({count, p.keys.length(s)});
+      const Tensor weights = Tensor::empty({count, p.key_count(s)});
       kernels::attention_weights(spec, in, lse, rows, weights.data());
       Tensor scores;
       if (recording.wants_scores()) {
@@ -97,8 +105,8 @@ Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
              [problem, q, k, v, bias, relative, sinks, lse, out = out.detach()](const Tensor& dy,
                                                                               Grads& grads) {
                const AttentionProblem& pr = *problem;
-               kernels::AttentionGradients to{part_of(q, grads), part_of(k, grads),
-                                              part_of(v, grads)};
+               kernels::AttentionGradients to{part_of(q, grads), key_part_of(k, pr, grads),
+                                              key_part_of(v, pr, grads)};
                if (bias.defined() && grads.wants(bias)) {
                  to.dbias = pair_table(grads.accumulator(bias), bias.shape(), "bias", pr);
                }

@@ -73,29 +73,30 @@ PairMask::PairMask(const Shape& shape, std::vector<uint8_t> allowed)
 }
 
 std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
-                                     const Packing& keys) {
+                                     std::span<const int32_t> key_counts) {
   std::vector<int32_t> positions;
   positions.reserve(queries.rows());
   for (size_t s = 0; s < queries.count(); ++s) {
     const auto length = static_cast<int64_t>(queries.length(s));
-    const int64_t first = mask.q_offset.value_or(static_cast<int64_t>(keys.length(s)) - length);
+    const int64_t first = mask.q_offset.value_or(key_counts[s] - length);
     for (int64_t i = 0; i < length; ++i) positions.push_back(static_cast<int32_t>(first + i));
   }
   return positions;
 }
 
-std::vector<KeyRange> key_ranges(const Mask& mask, const Packing& queries, const Packing& keys) {
+std::vector<KeyRange> key_ranges(const Mask& mask, const Packing& queries, const Packing& keys,
+                                 std::span<const int32_t> key_counts) {
   check(mask, queries, keys);
-  const std::vector<int32_t> positions = query_positions(mask, queries, keys);
+  const std::vector<int32_t> positions = query_positions(mask, queries, key_counts);
   std::vector<KeyRange> ranges(queries.rows());
   for (size_t s = 0; s < queries.count(); ++s) {
-    const auto count = static_cast<int64_t>(keys.length(s));
+    const int64_t count = key_counts[s];
     const int64_t prefix = mask.prefix.empty() ? 0 : mask.prefix[mask.prefix.size() == 1 ? 0 : s];
     KeyRange run{0, static_cast<int32_t>(count)};
     for (size_t row = queries.begin(s); row < queries.end(s); ++row) {
       if (!mask.q_documents.empty() &&
           (row == queries.begin(s) || mask.q_documents[row] != mask.q_documents[row - 1])) {
-        run = run_of(std::span(mask.k_documents).subspan(keys.begin(s), keys.length(s)),
+        run = run_of(std::span(mask.k_documents).subspan(keys.begin(s), static_cast<size_t>(count)),
                      mask.q_documents[row]);
       }
       ranges[row] = both(run, range_of(mask, positions[row], count, prefix));

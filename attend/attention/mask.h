@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "attend/kernels/attention.h"
@@ -42,13 +43,15 @@ struct Mask {
   PairMask pairs = {};
 };
 
-// The position of each query among the keys of its sequence.
-std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries, const Packing& keys);
+// The position of each query among the keys of its sequence, of which there are key_counts.
+std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
+                                     std::span<const int32_t> key_counts);
 
 // All of the mask but `pairs`: a range of keys for each query, empty ones as [0, 0). Throws Error
 // for negative windows and tables that do not fit.
 std::vector<kernels::KeyRange> key_ranges(const Mask& mask, const Packing& queries,
-                                          const Packing& keys);
+                                          const Packing& keys,
+                                          std::span<const int32_t> key_counts);
 
 // How a table of pairs, of the shapes above, is read; throws ShapeError where it does not fit.
 struct PairSteps {

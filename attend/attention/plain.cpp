@@ -22,14 +22,13 @@ class PlainHead {
         s_(sequence),
         h_(head),
         q_count_(p.queries.length(sequence)),
-        k_count_(p.keys.length(sequence)) {}
+        k_count_(p.key_count(sequence)) {}
 
-  Tensor query() const { return block(p_.score.q, p_.queries, h_, p_.width()); }
-  Tensor key() const {
-    if (!p_.score.k.defined()) return {};
-    return block(p_.score.k, p_.keys, h_ / p_.group(), p_.score.k.width() / p_.kv_heads);
+  Tensor query() const {
+    return block(p_.score.q, p_.queries.begin(s_), q_count_, h_, p_.width());
   }
-  Tensor value() const { return block(p_.v, p_.keys, h_ / p_.group(), p_.value_width()); }
+  Tensor key() const { return p_.score.k.defined() ? of_keys(p_.score.k, p_.width()) : Tensor(); }
+  Tensor value() const { return of_keys(p_.v, p_.value_width()); }
 
   // [queries, keys], -infinity where masked.
   Tensor scores() const {
@@ -76,13 +75,11 @@ class PlainHead {
   }
 
  private:
-  static Tensor block(const Tensor& x, const Packing& packing, size_t sequence, size_t head,
-                      size_t width) {
-    return x.slice_rows(packing.begin(sequence), packing.length(sequence))
-        .slice_columns(head * width, width);
+  static Tensor block(const Tensor& x, size_t row, size_t rows, size_t head, size_t width) {
+    return x.slice_rows(row, rows).slice_columns(head * width, width);
   }
-  Tensor block(const Tensor& x, const Packing& packing, size_t head, size_t width) const {
-    return block(x, packing, s_, head, width);
+  Tensor of_keys(const Tensor& x, size_t width) const {
+    return block(x, p_.keys.begin(s_), k_count_, h_ / p_.group(), width);
   }
   size_t row(size_t query) const { return p_.queries.begin(s_) + query; }
 

@@ -21,6 +21,10 @@ struct AttentionProblem {
   kernels::Dropout dropout = {0.0f, RandomStream(0, 0)};  // chance 0 where it is off
   RandomStream sampling = RandomStream(0, 0);             // of hard attention
 
+  size_t key_count(size_t sequence) const {
+    return options.key_lengths.empty() ? keys.length(sequence)
+                                       : static_cast<size_t>(options.key_lengths[sequence]);
+  }
   size_t group() const { return heads / kv_heads; }
   size_t width() const { return score.q.width() / heads; }
   size_t value_width() const { return v.width() / kv_heads; }

@@ -45,6 +45,7 @@ struct AttentionSpec {
   size_t sequences = 0;
   const int32_t* q_offsets = nullptr;  // (sequences + 1)
   const int32_t* k_offsets = nullptr;  // (sequences + 1)
+  const int32_t* k_lengths = nullptr;  // (sequences): how many of its rows a sequence uses; all if null
   const KeyRange* ranges = nullptr;    // (q rows), within their sequences
   PairTable<const uint8_t> mask;       // zero: may not attend; none if null
 
@@ -64,7 +65,9 @@ struct AttentionSpec {
   size_t q_begin(size_t s) const { return static_cast<size_t>(q_offsets[s]); }
   size_t k_begin(size_t s) const { return static_cast<size_t>(k_offsets[s]); }
   size_t q_count(size_t s) const { return q_begin(s + 1) - q_begin(s); }
-  size_t k_count(size_t s) const { return k_begin(s + 1) - k_begin(s); }
+  size_t k_count(size_t s) const {
+    return k_lengths != nullptr ? static_cast<size_t>(k_lengths[s]) : k_begin(s + 1) - k_begin(s);
+  }
   size_t q_rows() const { return q_begin(sequences); }
   size_t k_rows() const { return k_begin(sequences); }
 };

@@ -1,0 +1,108 @@
+#include "attend/attention/cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+void copy_rows(const Tensor& from, size_t row, size_t count, const Tensor& to, size_t to_row) {
+  for (size_t i = 0; i < count; ++i) {
+    std::memmove(to.data() + (to_row + i) * to.stride(), from.data() + (row + i) * from.stride(),
+                 from.width() * sizeof(float));
+  }
+}
+
+}  // namespace
+
+KeyValueCache::KeyValueCache(size_t sequences, size_t window)
+    : window_(window), lengths_(sequences), seen_(sequences) {}
+
+void KeyValueCache::append(const Packing& rows, const Tensor& k, const Tensor& v) {
+  if (rows.count() != sequences() || rows.rows() != k.rows() || k.rows() != v.rows()) {
+    throw ShapeError("cache: keys {} and values {} of {} rows for {} sequences, but it holds {}",
+                     k.shape(), v.shape(), rows.rows(), rows.count(), sequences());
+  }
+  if (keys_.defined() && (keys_.width() != k.width() || values_.width() != v.width())) {
+    throw ShapeError("cache: keys {} and values {} do not fit those of before, {} and {} wide",
+                     k.shape(), v.shape(), keys_.width(), values_.width());
+  }
+  if (!keys_.defined()) {
+    keys_ = Tensor::empty({0, k.width()});
+    values_ = Tensor::empty({0, v.width()});
+  }
+  if (window_ > 0) drop_old();
+  size_t longest = 0;
+  for (size_t s = 0; s < sequences(); ++s) {
+    longest = std::max(longest, static_cast<size_t>(lengths_[s]) + rows.length(s));
+  }
+  reserve(longest);
+  for (size_t s = 0; s < sequences(); ++s) {
+    const size_t to = s * capacity_ + static_cast<size_t>(lengths_[s]);
+    copy_rows(k, rows.begin(s), rows.length(s), keys_, to);
+    copy_rows(v, rows.begin(s), rows.length(s), values_, to);
+    lengths_[s] += static_cast<int32_t>(rows.length(s));
+    seen_[s] += static_cast<int32_t>(rows.length(s));
+  }
+}
+
+// A query sees itself and window - 1 keys before, so that many must stay. They move only when a
+// sequence has twice as many, so that a row moves once.
+void KeyValueCache::drop_old() {
+  const auto kept = static_cast<int32_t>(window_) - 1;
+  for (size_t s = 0; s < sequences(); ++s) {
+    if (lengths_[s] < 2 * static_cast<int32_t>(window_)) continue;
+    const size_t first = s * capacity_, extra = static_cast<size_t>(lengths_[s] - kept);
+    copy_rows(keys_, first + extra, static_cast<size_t>(kept), keys_, first);
+    copy_rows(values_, first + extra, static_cast<size_t>(kept), values_, first);
+    lengths_[s] = kept;
+  }
+}
+
+void KeyValueCache::reserve(size_t rows) {
+  if (rows <= capacity_) return;
+  const size_t capacity = std::max<size_t>({rows, 2 * capacity_, 16});
+  const auto grow = [&](Tensor& x) {
+    const Tensor larger = Tensor::empty({sequences() * capacity, x.width()});
+    for (size_t s = 0; s < sequences(); ++s) {
+      copy_rows(x, s * capacity_, static_cast<size_t>(lengths_[s]), larger, s * capacity);
+    }
+    x = larger;
+  };
+  grow(keys_);
+  grow(values_);
+  capacity_ = capacity;
+}
+
+void KeyValueCache::reorder(std::span<const size_t> parents) {
+  std::vector<int32_t> lengths, seen;
+  for (const size_t parent : parents) {
+    if (parent >= sequences()) {
+      throw ShapeError("cache: there is no sequence {} among {}", parent, sequences());
+    }
+    lengths.push_back(lengths_[parent]);
+    seen.push_back(seen_[parent]);
+  }
+  const auto arrange = [&](Tensor& x) {
+    if (!x.defined()) return;
+    const Tensor fresh = Tensor::empty({parents.size() * capacity_, x.width()});
+    for (size_t s = 0; s < parents.size(); ++s) {
+      copy_rows(x, parents[s] * capacity_, static_cast<size_t>(lengths[s]), fresh, s * capacity_);
+    }
+    x = fresh;
+  };
+  arrange(keys_);
+  arrange(values_);
+  lengths_ = std::move(lengths);
+  seen_ = std::move(seen);
+}
+
+void KeyValueCache::clear() {
+  std::ranges::fill(lengths_, 0);
+  std::ranges::fill(seen_, 0);
+}
+
+}  // namespace attend

@@ -1,0 +1,48 @@
+// What a decoder keeps of the keys and values it has seen, sequence by sequence.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attend/tensor/packing.h"
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// Grows as rows are added. With a window it rolls: the last `window` keys of a sequence are kept, and
+// up to as many before them, which Mask::left hides. Memory is reserved ahead, so that a step seldom
+// allocates. Not on the tape.
+class KeyValueCache {
+ public:
+  KeyValueCache() = default;
+  explicit KeyValueCache(size_t sequences, size_t window = 0);  // 0: everything
+
+  size_t sequences() const { return lengths_.size(); }
+  size_t window() const { return window_; }
+  std::span<const int32_t> lengths() const { return lengths_; }  // of what is kept
+  std::span<const int32_t> seen() const { return seen_; }        // of all that was ever added
+
+  // Adds the rows of k and v, some to each sequence as `rows` says; widths must stay the same.
+  void append(const Packing& rows, const Tensor& k, const Tensor& v);
+
+  // Tables of all sequences, capacity() rows each; lengths() of them are in use.
+  const Tensor& keys() const { return keys_; }
+  const Tensor& values() const { return values_; }
+  Packing packing() const { return Packing::even(sequences(), capacity_); }
+  size_t capacity() const { return capacity_; }
+
+  // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
+  void reorder(std::span<const size_t> parents);
+  void clear();
+
+ private:
+  void reserve(size_t rows);
+  void drop_old();
+
+  size_t window_ = 0, capacity_ = 0;
+  std::vector<int32_t> lengths_, seen_;
+  Tensor keys_, values_;  // [sequences x capacity, width]
+};
+
+}  // namespace attend

@@ -1,0 +1,206 @@
+#include "attend/attention/multi_head.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/ops/shape.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<Positions> kPositions[] = {{Positions::kNone, "none"},
+                                           {Positions::kAlibi, "alibi"},
+                                           {Positions::kT5, "t5"},
+                                           {Positions::kShaw, "shaw"},
+                                           {Positions::kRotary, "rotary"}};
+
+MultiHeadConfig resolved(MultiHeadConfig c) {
+  if (c.width == 0 || c.heads == 0) {
+    throw ConfigError("multi-head attention: width {} and heads {} must be at least 1", c.width,
+                      c.heads);
+  }
+  if (c.kv_heads == 0) c.kv_heads = c.heads;
+  if (c.heads % c.kv_heads != 0) {
+    throw ConfigError("multi-head attention: {} heads cannot share {} key heads evenly", c.heads,
+                      c.kv_heads);
+  }
+  if (c.head_width == 0) {
+    if (c.width % c.heads != 0) {
+      throw ConfigError("multi-head attention: {} heads do not divide width {}; choose another "
+                        "number, or give head_width",
+                        c.heads, c.width);
+    }
+    c.head_width = c.width / c.heads;
+  }
+  if (c.value_width == 0) c.value_width = c.head_width;
+  if (c.source_width == 0) c.source_width = c.width;
+  if (c.score != Score::kScaledDot && c.score != Score::kDot && c.score != Score::kCosine &&
+      c.score != Score::kDistance) {
+    throw ConfigError("multi-head attention: score {} has weights of its own; its projections "
+                      "already are the layer's, so use dot, scaled_dot, cosine or distance",
+                      name_of(c.score));
+  }
+  if (c.window && *c.window < 0) {
+    throw ConfigError("multi-head attention: a window of {} keys; 0 or more", *c.window);
+  }
+  return c;
+}
+
+// 0, 1, 2 ... in each sequence, from `first` on.
+std::vector<int32_t> positions_of(const Packing& packing, std::span<const int32_t> first = {}) {
+  std::vector<int32_t> positions;
+  positions.reserve(packing.rows());
+  for (size_t s = 0; s < packing.count(); ++s) {
+    const int32_t start = first.empty() ? 0 : first[s];
+    for (size_t i = 0; i < packing.length(s); ++i) {
+      positions.push_back(start + static_cast<int32_t>(i));
+    }
+  }
+  return positions;
+}
+
+Tensor norm_heads(const RmsNorm& norm, const Tensor& x, size_t heads) {
+  return reshape(norm(reshape(x, {x.rows() * heads, x.width() / heads})), x.shape());
+}
+
+size_t longest(std::span<const int32_t> lengths) {
+  return lengths.empty() ? 0 : static_cast<size_t>(std::ranges::max(lengths));
+}
+
+}  // namespace
+
+Positions positions_from_name(std::string_view name) {
+  return value_from_name(kPositions, "positions", name);
+}
+
+std::string_view name_of(Positions positions) { return name_from_value(kPositions, positions); }
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadConfig& c, Rng& rng) : config(resolved(c)) {
+  const LinearOptions linear{.bias = config.bias};
+  query = Linear(config.width, config.heads * config.head_width, rng, linear);
+  key = Linear(config.source_width, config.kv_heads * config.head_width, rng, linear);
+  value = Linear(config.source_width, config.kv_heads * config.value_width, rng, linear);
+  output = Linear(config.heads * config.value_width, config.width, rng, linear);
+  if (config.qk_norm) {
+    query_norm = RmsNorm(config.head_width);
+    key_norm = RmsNorm(config.head_width);
+  }
+  if (config.sinks) sinks = parameter({config.heads}, Init::kZeros, rng);
+  if (config.positions == Positions::kT5) {
+    t5_table = parameter({config.t5.count, config.heads}, Init::kNormal, rng, 0.1f);
+  }
+  if (config.positions == Positions::kShaw) {
+    const size_t distances = 2 * config.shaw_farthest + 1;
+    shaw_keys = parameter({distances, config.head_width}, Init::kXavierUniform, rng);
+    shaw_values = parameter({distances, config.value_width}, Init::kXavierUniform, rng);
+  }
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& packing,
+                                      const Mask& mask) const {
+  const std::vector<int32_t> positions = positions_of(packing);
+  const auto [k, v] = project(x, positions);
+  AttentionOptions o = options(mask, packing.longest());
+  o.queries = o.keys = packing;
+  return output(attention(queries_of(x, positions), k, v, o).output);
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries,
+                                      const Tensor& source, const Packing& keys,
+                                      const Mask& mask) const {
+  const auto [k, v] = project(source, positions_of(keys));
+  AttentionOptions o = options(mask, queries.longest() + keys.longest());
+  o.queries = queries;
+  o.keys = keys;
+  return output(attention(queries_of(x, positions_of(queries)), k, v, o).output);
+}
+
+Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
+                                KeyValueCache& cache) const {
+  const std::vector<int32_t> positions = positions_of(packing, cache.seen());
+  const auto [k, v] = project(x, positions);
+  cache.append(packing, k, v);
+  AttentionOptions o = options({}, longest(cache.lengths()));
+  o.queries = packing;
+  o.keys = cache.packing();
+  o.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());
+  return output(
+      attention(queries_of(x, positions), cache.keys(), cache.values(), o).output);
+}
+
+Tensor MultiHeadAttention::look(const Tensor& x, const Packing& queries,
+                                const KeyValueCache& source) const {
+  AttentionOptions o = options({}, queries.longest() + longest(source.lengths()));
+  o.queries = queries;
+  o.keys = source.packing();
+  o.key_lengths.assign(source.lengths().begin(), source.lengths().end());
+  return output(attention(queries_of(x, positions_of(queries)), source.keys(), source.values(), o)
+                    .output);
+}
+
+KeyValueCache MultiHeadAttention::remember(const Tensor& source, const Packing& keys) const {
+  const auto [k, v] = project(source, positions_of(keys));
+  KeyValueCache cache(keys.count());
+  cache.append(keys, k, v);
+  return cache;
+}
+
+KeyValueCache MultiHeadAttention::cache(size_t sequences) const {
+  const bool rolls = config.causal && config.window.has_value();
+  return KeyValueCache(sequences, rolls ? static_cast<size_t>(*config.window) + 1 : 0);
+}
+
+MultiHeadAttention::Projected MultiHeadAttention::project(
+    const Tensor& source, std::span<const int32_t> positions) const {
+  Projected projected{key(source), value(source)};
+  if (config.qk_norm) projected.k = norm_heads(key_norm, projected.k, config.kv_heads);
+  if (config.positions == Positions::kRotary) {
+    projected.k = rotate(projected.k, positions, config.kv_heads, config.rotary);
+  }
+  return projected;
+}
+
+Tensor MultiHeadAttention::queries_of(const Tensor& x, std::span<const int32_t> positions) const {
+  Tensor q = query(x);
+  if (config.qk_norm) q = norm_heads(query_norm, q, config.heads);
+  if (config.positions == Positions::kRotary) q = rotate(q, positions, config.heads, config.rotary);
+  return q;
+}
+
+AttentionOptions MultiHeadAttention::options(const Mask& mask, size_t reach) const {
+  AttentionOptions o;
+  o.heads = config.heads;
+  o.kv_heads = config.kv_heads;
+  o.score = config.score;
+  o.weighting = config.weighting;
+  o.softcap = config.softcap;
+  o.sinks = sinks;
+  o.dropout = config.dropout;
+  o.name = name;
+  o.mask = mask;
+  o.mask.causal |= config.causal;
+  if (config.window) {
+    o.mask.left = std::min(o.mask.left.value_or(*config.window), *config.window);
+    if (!config.causal) o.mask.right = std::min(o.mask.right.value_or(*config.window), *config.window);
+  }
+  if (config.positions == Positions::kAlibi) o.relative = alibi(config.heads, reach);
+  if (config.positions == Positions::kT5) o.relative = t5_bias(t5_table, config.t5, reach);
+  if (config.positions == Positions::kShaw) o.shaw = {shaw_keys, shaw_values};
+  return o;
+}
+
+void MultiHeadAttention::visit(Visitor& v) {
+  v("query", query);
+  v("key", key);
+  v("value", value);
+  v("output", output);
+  v("query_norm", query_norm);
+  v("key_norm", key_norm);
+  v("sinks", sinks);
+  v("t5_table", t5_table);
+  v("shaw_keys", shaw_keys);
+  v("shaw_values", shaw_values);
+}
+
+}  // namespace attend

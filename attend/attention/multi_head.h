@@ -1,0 +1,82 @@
+// Multi-head attention (Vaswani et al., 2017) and its relatives: self or cross, multi-query and
+// grouped-query, with any positions, score and weighting of the family.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "attend/attention/attention.h"
+#include "attend/attention/bias.h"
+#include "attend/attention/cache.h"
+#include "attend/attention/rotary.h"
+#include "attend/nn/linear.h"
+#include "attend/nn/norm.h"
+
+namespace attend {
+
+// How a layer learns where things are.
+enum class Positions { kNone, kAlibi, kT5, kShaw, kRotary };
+
+Positions positions_from_name(std::string_view name);  // "rotary"; ConfigError with the choices
+std::string_view name_of(Positions positions);
+
+struct MultiHeadConfig {
+  size_t width = 0;        // of queries and of the output
+  size_t source_width = 0;  // of keys' and values' input; 0: width
+  size_t heads = 8, kv_heads = 0;  // 0: as many as heads
+  size_t head_width = 0;           // of queries and keys; 0: width / heads
+  size_t value_width = 0;          // of a head; 0: head_width
+  bool bias = true;                // of the projections
+  float dropout = 0.0f;            // of the weights
+
+  Score score = Score::kScaledDot;  // one without learned parts of its own
+  Weighting weighting = Weighting::kSoftmax;
+  Positions positions = Positions::kNone;
+  Rotary rotary = {};
+  T5Buckets t5 = {};
+  size_t shaw_farthest = 16;
+  bool qk_norm = false;  // RMS norm of each head's queries and keys
+  bool sinks = false;
+  float softcap = 0.0f;
+  bool causal = false;
+  std::optional<int64_t> window = {};  // keys before the query; with causal, the whole window
+};
+
+struct MultiHeadAttention {
+  MultiHeadConfig config;
+  std::string name;  // for a Recorder
+  Linear query, key, value, output;
+  RmsNorm query_norm, key_norm;    // [head_width]
+  Tensor sinks;                    // [heads]
+  Tensor t5_table;                 // [buckets, heads]
+  Tensor shaw_keys, shaw_values;   // [2 farthest + 1, width of a head]
+
+  MultiHeadAttention() = default;
+  MultiHeadAttention(const MultiHeadConfig& config, Rng& rng);
+
+  // A sequence looks at itself. `mask` is added to what the config says.
+  Tensor operator()(const Tensor& x, const Packing& packing, const Mask& mask = {}) const;
+  // Queries look at another sequence.
+  Tensor operator()(const Tensor& x, const Packing& queries, const Tensor& source,
+                    const Packing& keys, const Mask& mask = {}) const;
+  // The same as the first for the next rows of sequences whose earlier rows are in the cache.
+  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
+  // The same as the second for a source that was projected before.
+  Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source) const;
+  // Projects a source once, for any number of calls of look.
+  KeyValueCache remember(const Tensor& source, const Packing& keys) const;
+
+  KeyValueCache cache(size_t sequences) const;  // empty, rolling where the window allows it
+
+  void visit(Visitor& v);
+
+ private:
+  struct Projected {
+    Tensor k, v;
+  };
+  Projected project(const Tensor& source, std::span<const int32_t> positions) const;
+  Tensor queries_of(const Tensor& x, std::span<const int32_t> positions) const;
+  AttentionOptions options(const Mask& mask, size_t reach) const;
+};
+
+}  // namespace attend
