@@ -1,6 +1,7 @@
 // How scores become weights. A weighting is one entry of the registry in weightings.cpp.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -30,17 +31,19 @@ std::span<const Weighting> all_weightings();
 
 struct WeightingOptions {
   Weighting weighting = Weighting::kSoftmax;
-  size_t top_k = 8;                             // for kTopK
-  RandomStream random = RandomStream(0, 0);     // for kHardSample: row i draws at place `first_row` + i
+  size_t top_k = 8;  // for kTopK; of equal scores the first ones count
+  // For kHardSample: row i draws at place `first_row` + i.
+  RandomStream random = RandomStream(0, 0);
   size_t first_row = 0;
 };
 
 struct Weighted {
-  Tensor weights;          // [queries, keys]; 0 where the score is -infinity, and for a row of those
-  Tensor log_probability;  // [queries], of what kHardSample drew, with its gradient; 0 for an empty row
+  Tensor weights;          // [queries, keys]
+  Tensor log_probability;  // [queries], of what kHardSample drew, with its gradient
 };
 
-// scores [queries, keys], -infinity where a query may not look.
+// scores [queries, keys], -infinity where a query may not look: weight and gradient are 0 there. A
+// query that may look nowhere gets weights 0, gradients 0 and log_probability 0.
 Weighted weigh(const Tensor& scores, const WeightingOptions& options);
 
 }  // namespace attend

@@ -1,4 +1,5 @@
-// One table of names for an enum: parsing, printing and validation read it.
+// One table of names for an enum: parsing, printing and validation read it. An entry is a Named, or
+// any struct with its two members that holds more beside them.
 #pragma once
 
 #include <string>
@@ -16,11 +17,10 @@ struct Named {
 
 // The value that `name` stands for; otherwise ConfigError with all the choices: `what` is what is
 // named.
-template <typename Enum, size_t kSize>
-Enum value_from_name(const Named<Enum> (&table)[kSize], std::string_view what,
-                     std::string_view name) {
+template <typename Entry, size_t kSize>
+auto value_from_name(const Entry (&table)[kSize], std::string_view what, std::string_view name) {
   std::string choices;
-  for (const auto& entry : table) {
+  for (const Entry& entry : table) {
     if (entry.name == name) return entry.value;
     choices += choices.empty() ? "" : ", ";
     choices += entry.name;
@@ -28,9 +28,9 @@ Enum value_from_name(const Named<Enum> (&table)[kSize], std::string_view what,
   throw ConfigError("unknown {} '{}'; there are: {}", what, name, choices);
 }
 
-template <typename Enum, size_t kSize>
-std::string_view name_from_value(const Named<Enum> (&table)[kSize], Enum value) {
-  for (const auto& entry : table) {
+template <typename Entry, size_t kSize>
+std::string_view name_from_value(const Entry (&table)[kSize], decltype(Entry::value) value) {
+  for (const Entry& entry : table) {
     if (entry.value == value) return entry.name;
   }
   return "unknown";
