@@ -65,9 +65,10 @@ void check_score(const AttentionProblem& p) {
   check_heads(score.q, "projected queries", p.heads);
   if (score.core == ScoreCore::kPlace) {
     if (p.width() < p.keys.longest()) {
-      throw ShapeError("attention: location scores {} places, but there are up to {} keys; give the "
-                       "query weight {} rows",
-                       p.width(), p.keys.longest(), p.heads * p.keys.longest());
+      throw ShapeError(
+          "attention: location scores {} places, but there are up to {} keys; give the "
+          "query weight {} rows",
+          p.width(), p.keys.longest(), p.heads * p.keys.longest());
     }
   } else if (p.width() != score.k.width() / p.kv_heads) {
     throw ShapeError("attention: a query is {} wide in each head but a key {}", p.width(),
@@ -103,8 +104,9 @@ void check_relative(const AttentionProblem& p) {
   const RelativeBias& relative = p.options.relative;
   if (!relative.values.defined()) return;
   if (relative.values.rank() != 2 || relative.values.rows() != p.heads) {
-    throw ShapeError("attention: a relative bias of shape {} for {} heads; it is [heads, distances]",
-                     relative.values.shape(), p.heads);
+    throw ShapeError(
+        "attention: a relative bias of shape {} for {} heads; it is [heads, distances]",
+        relative.values.shape(), p.heads);
   }
   const auto zero = static_cast<int64_t>(relative.zero);
   const auto size = static_cast<int64_t>(relative.values.width());
@@ -159,8 +161,8 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const std::vector<int32_t> key_counts = checked_key_counts(p);
   p.ranges = key_ranges(options.mask, p.queries, p.keys, key_counts);
   p.positions = query_positions(options.mask, p.queries, key_counts);
-  p.score = prepare_score({options.score, options.score_weights, q, k, p.heads, p.kv_heads,
-                           options.scale});
+  p.score = prepare_score(
+      {options.score, options.score_weights, q, k, p.heads, p.kv_heads, options.scale});
   check_score(p);
   check_terms(p);
   check_relative(p);

@@ -1,6 +1,6 @@
 // The one attention op. Query, key, value; a score, a mask, a bias, a weighting: every mechanism of
-// the family is a point in that space. Where the point allows it the op runs fused, in memory linear
-// in the length; it says which path it took, and why.
+// the family is a point in that space. Where the point allows it the op runs fused, in memory
+// linear in the length; it says which path it took, and why.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace attend {
 
-// A bias of head h for a key at distance d ahead of the query's position: values[h, zero + d]. ALiBi
-// and T5's buckets are made in bias.h.
+// A bias of head h for a key at distance d ahead of the query's position: values[h, zero + d].
+// ALiBi and T5's buckets are made in bias.h.
 struct RelativeBias {
   Tensor values;  // [heads, distances], or undefined
   size_t zero = 0;
 };
 
-// Learned vectors for the distances -farthest .. farthest, clipped (Shaw et al., 2018), shared by all
-// heads: added to keys when scoring and to values when summing.
+// Learned vectors for the distances -farthest .. farthest, clipped (Shaw et al., 2018), shared by
+// all heads: added to keys when scoring and to values when summing.
 struct ShawPositions {
   Tensor keys;    // [2 farthest + 1, width], or undefined
   Tensor values;  // [2 farthest + 1, value width], or undefined
@@ -47,9 +47,9 @@ struct AttentionOptions {
   Mask mask = {};
   Weighting weighting = Weighting::kSoftmax;
   float temperature = 1.0f;
-  size_t top_k = 8;                          // for kTopK
-  std::optional<RandomStream> random = {};   // for kHardSample; in training the scope's by default
-  Tensor sinks = {};   // [heads]: the score of a key that gives nothing; softmax only
+  size_t top_k = 8;                         // for kTopK
+  std::optional<RandomStream> random = {};  // for kHardSample; in training the scope's by default
+  Tensor sinks = {};     // [heads]: the score of a key that gives nothing; softmax only
   float dropout = 0.0f;  // of the weights, in training
 
   std::string name = {};  // what a Recorder calls this layer; not recorded where empty

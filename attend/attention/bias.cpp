@@ -57,9 +57,10 @@ RelativeBias t5_bias(const Tensor& table, const T5Buckets& buckets, size_t reach
   }
   const size_t least = buckets.bidirectional ? 4 : 2;
   if (buckets.count < least || buckets.farthest <= buckets.count / least) {
-    throw ConfigError("t5_bias: {} buckets up to distance {}; have at least {} buckets, and a "
-                      "distance above {}",
-                      buckets.count, buckets.farthest, least, buckets.count / least);
+    throw ConfigError(
+        "t5_bias: {} buckets up to distance {}; have at least {} buckets, and a "
+        "distance above {}",
+        buckets.count, buckets.farthest, least, buckets.count / least);
   }
   const auto far = static_cast<int64_t>(reach);
   std::vector<int32_t> places;

@@ -10,9 +10,9 @@
 
 namespace attend {
 
-// Grows as rows are added. With a window it rolls: the last `window` keys of a sequence are kept, and
-// up to as many before them, which Mask::left hides. Memory is reserved ahead, so that a step seldom
-// allocates. Not on the tape.
+// Grows as rows are added. With a window it rolls: the last `window` keys of a sequence are kept,
+// and up to as many before them, which Mask::left hides. Memory is reserved ahead, so that a step
+// seldom allocates. Not on the tape.
 class KeyValueCache {
  public:
   KeyValueCache() = default;

@@ -100,24 +100,23 @@ Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
 
   const bool softmax = p.options.weighting == Weighting::kSoftmax;
   Attended attended{out, softmax ? lse : Tensor(), {}, AttentionPath::kFused, {}};
-  attended.output =
-      record(out, {q, k, v, bias, relative, sinks},
-             [problem, q, k, v, bias, relative, sinks, lse, out = out.detach()](const Tensor& dy,
-                                                                              Grads& grads) {
-               const AttentionProblem& pr = *problem;
-               kernels::AttentionGradients to{part_of(q, grads), key_part_of(k, pr, grads),
-                                              key_part_of(v, pr, grads)};
-               if (bias.defined() && grads.wants(bias)) {
-                 to.dbias = pair_table(grads.accumulator(bias), bias.shape(), "bias", pr);
-               }
-               if (relative.defined() && grads.wants(relative)) {
-                 to.drelative = grads.accumulator(relative);
-               }
-               if (sinks.defined() && grads.wants(sinks)) to.dsinks = grads.accumulator(sinks);
-               kernels::attention_backward(spec_of(pr, bias, relative),
-                                           {matrix(q), matrix(k), matrix(v)}, matrix(out),
-                                           lse.data(), matrix(dy), to);
-             });
+  attended.output = record(
+      out, {q, k, v, bias, relative, sinks},
+      [problem, q, k, v, bias, relative, sinks, lse, out = out.detach()](const Tensor& dy,
+                                                                         Grads& grads) {
+        const AttentionProblem& pr = *problem;
+        kernels::AttentionGradients to{part_of(q, grads), key_part_of(k, pr, grads),
+                                       key_part_of(v, pr, grads)};
+        if (bias.defined() && grads.wants(bias)) {
+          to.dbias = pair_table(grads.accumulator(bias), bias.shape(), "bias", pr);
+        }
+        if (relative.defined() && grads.wants(relative)) {
+          to.drelative = grads.accumulator(relative);
+        }
+        if (sinks.defined() && grads.wants(sinks)) to.dsinks = grads.accumulator(sinks);
+        kernels::attention_backward(spec_of(pr, bias, relative), {matrix(q), matrix(k), matrix(v)},
+                                    matrix(out), lse.data(), matrix(dy), to);
+      });
   return attended;
 }
 

@@ -13,8 +13,8 @@ using kernels::KeyRange;
 void check_window(const std::optional<int64_t>& width, const char* side) {
   if (width && *width < 0) {
     throw ConfigError(
-        "attention: the window's {} side is {}; it counts keys beside the query, so 0 or more", side,
-        *width);
+        "attention: the window's {} side is {}; it counts keys beside the query, so 0 or more",
+        side, *width);
   }
 }
 
@@ -22,7 +22,8 @@ void check(const Mask& mask, const Packing& queries, const Packing& keys) {
   check_window(mask.left, "left");
   check_window(mask.right, "right");
   if (!mask.prefix.empty() && !mask.causal) {
-    throw ConfigError("attention: a prefix is what causal queries see beside their past; set causal");
+    throw ConfigError(
+        "attention: a prefix is what causal queries see beside their past; set causal");
   }
   if (mask.prefix.size() > 1 && mask.prefix.size() != queries.count()) {
     throw ShapeError("attention: {} prefixes for {} sequences; give one for each, or one for all",
@@ -114,7 +115,8 @@ PairSteps pair_steps(const Shape& shape, const char* what, size_t heads, const P
                      (rank < 4 || fits(shape[0], queries.count()));
   if (!right) {
     throw ShapeError(
-        "attention: a {} of shape {} does not fit {} sequences of up to {} queries and {} keys in {} "
+        "attention: a {} of shape {} does not fit {} sequences of up to {} queries and {} keys in "
+        "{} "
         "heads; it is [queries, keys], [heads, queries, keys] or [sequences, heads, queries, keys]",
         what, shape, queries.count(), queries.longest(), keys.longest(), heads);
   }

@@ -13,9 +13,9 @@
 
 namespace attend {
 
-// One truth for each pair: [queries, keys], [heads, queries, keys] or [batch, heads, queries, keys],
-// where an extent of 1 for batch or heads stands for all of them. With packed sequences of several
-// lengths the table is as large as the longest asks for.
+// One truth for each pair: [queries, keys], [heads, queries, keys] or [batch, heads, queries,
+// keys], where an extent of 1 for batch or heads stands for all of them. With packed sequences of
+// several lengths the table is as large as the longest asks for.
 class PairMask {
  public:
   PairMask() = default;
@@ -30,14 +30,15 @@ class PairMask {
   std::shared_ptr<const std::vector<uint8_t>> allowed_;
 };
 
-// All that is set must allow a pair. Position p of a query among the keys is where it would stand if
-// the last query were at the last key, or q_offset + i for query i of its sequence.
+// All that is set must allow a pair. Position p of a query among the keys is where it would stand
+// if the last query were at the last key, or q_offset + i for query i of its sequence.
 struct Mask {
   bool causal = false;                   // keys at p and before
   std::optional<int64_t> q_offset = {};  // position of each sequence's first query
   std::optional<int64_t> left = {};      // keys from p - left on
   std::optional<int64_t> right = {};     // keys up to p + right
-  std::vector<int32_t> prefix = {};  // with causal: first keys that all may see; one a sequence, or one
+  std::vector<int32_t> prefix =
+      {};  // with causal: first keys that all may see; one a sequence, or one
   std::vector<int32_t> q_documents = {};  // with k_documents: only pairs of one document, by an
   std::vector<int32_t> k_documents = {};  // id for each row; a document's keys are in one run
   PairMask pairs = {};
@@ -50,8 +51,7 @@ std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
 // All of the mask but `pairs`: a range of keys for each query, empty ones as [0, 0). Throws Error
 // for negative windows and tables that do not fit.
 std::vector<kernels::KeyRange> key_ranges(const Mask& mask, const Packing& queries,
-                                          const Packing& keys,
-                                          std::span<const int32_t> key_counts);
+                                          const Packing& keys, std::span<const int32_t> key_counts);
 
 // How a table of pairs, of the shapes above, is read; throws ShapeError where it does not fit.
 struct PairSteps {

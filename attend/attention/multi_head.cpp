@@ -27,9 +27,10 @@ MultiHeadConfig resolved(MultiHeadConfig c) {
   }
   if (c.head_width == 0) {
     if (c.width % c.heads != 0) {
-      throw ConfigError("multi-head attention: {} heads do not divide width {}; choose another "
-                        "number, or give head_width",
-                        c.heads, c.width);
+      throw ConfigError(
+          "multi-head attention: {} heads do not divide width {}; choose another "
+          "number, or give head_width",
+          c.heads, c.width);
     }
     c.head_width = c.width / c.heads;
   }
@@ -37,9 +38,10 @@ MultiHeadConfig resolved(MultiHeadConfig c) {
   if (c.source_width == 0) c.source_width = c.width;
   if (c.score != Score::kScaledDot && c.score != Score::kDot && c.score != Score::kCosine &&
       c.score != Score::kDistance) {
-    throw ConfigError("multi-head attention: score {} has weights of its own; its projections "
-                      "already are the layer's, so use dot, scaled_dot, cosine or distance",
-                      name_of(c.score));
+    throw ConfigError(
+        "multi-head attention: score {} has weights of its own; its projections "
+        "already are the layer's, so use dot, scaled_dot, cosine or distance",
+        name_of(c.score));
   }
   if (c.window && *c.window < 0) {
     throw ConfigError("multi-head attention: a window of {} keys; 0 or more", *c.window);
@@ -106,9 +108,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& packing,
   return output(attention(queries_of(x, positions), k, v, o).output);
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries,
-                                      const Tensor& source, const Packing& keys,
-                                      const Mask& mask) const {
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries, const Tensor& source,
+                                      const Packing& keys, const Mask& mask) const {
   const auto [k, v] = project(source, positions_of(keys));
   AttentionOptions o = options(mask, queries.longest() + keys.longest());
   o.queries = queries;
@@ -125,8 +126,7 @@ Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
   o.queries = packing;
   o.keys = cache.packing();
   o.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());
-  return output(
-      attention(queries_of(x, positions), cache.keys(), cache.values(), o).output);
+  return output(attention(queries_of(x, positions), cache.keys(), cache.values(), o).output);
 }
 
 Tensor MultiHeadAttention::look(const Tensor& x, const Packing& queries,
@@ -135,8 +135,8 @@ Tensor MultiHeadAttention::look(const Tensor& x, const Packing& queries,
   o.queries = queries;
   o.keys = source.packing();
   o.key_lengths.assign(source.lengths().begin(), source.lengths().end());
-  return output(attention(queries_of(x, positions_of(queries)), source.keys(), source.values(), o)
-                    .output);
+  return output(
+      attention(queries_of(x, positions_of(queries)), source.keys(), source.values(), o).output);
 }
 
 KeyValueCache MultiHeadAttention::remember(const Tensor& source, const Packing& keys) const {
@@ -182,7 +182,8 @@ AttentionOptions MultiHeadAttention::options(const Mask& mask, size_t reach) con
   o.mask.causal |= config.causal;
   if (config.window) {
     o.mask.left = std::min(o.mask.left.value_or(*config.window), *config.window);
-    if (!config.causal) o.mask.right = std::min(o.mask.right.value_or(*config.window), *config.window);
+    if (!config.causal)
+      o.mask.right = std::min(o.mask.right.value_or(*config.window), *config.window);
   }
   if (config.positions == Positions::kAlibi) o.relative = alibi(config.heads, reach);
   if (config.positions == Positions::kT5) o.relative = t5_bias(t5_table, config.t5, reach);

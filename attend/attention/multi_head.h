@@ -21,8 +21,8 @@ Positions positions_from_name(std::string_view name);  // "rotary"; ConfigError 
 std::string_view name_of(Positions positions);
 
 struct MultiHeadConfig {
-  size_t width = 0;        // of queries and of the output
-  size_t source_width = 0;  // of keys' and values' input; 0: width
+  size_t width = 0;                // of queries and of the output
+  size_t source_width = 0;         // of keys' and values' input; 0: width
   size_t heads = 8, kv_heads = 0;  // 0: as many as heads
   size_t head_width = 0;           // of queries and keys; 0: width / heads
   size_t value_width = 0;          // of a head; 0: head_width
@@ -46,10 +46,10 @@ struct MultiHeadAttention {
   MultiHeadConfig config;
   std::string name;  // for a Recorder
   Linear query, key, value, output;
-  RmsNorm query_norm, key_norm;    // [head_width]
-  Tensor sinks;                    // [heads]
-  Tensor t5_table;                 // [buckets, heads]
-  Tensor shaw_keys, shaw_values;   // [2 farthest + 1, width of a head]
+  RmsNorm query_norm, key_norm;   // [head_width]
+  Tensor sinks;                   // [heads]
+  Tensor t5_table;                // [buckets, heads]
+  Tensor shaw_keys, shaw_values;  // [2 farthest + 1, width of a head]
 
   MultiHeadAttention() = default;
   MultiHeadAttention(const MultiHeadConfig& config, Rng& rng);

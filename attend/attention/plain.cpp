@@ -24,9 +24,7 @@ class PlainHead {
         q_count_(p.queries.length(sequence)),
         k_count_(p.key_count(sequence)) {}
 
-  Tensor query() const {
-    return block(p_.score.q, p_.queries.begin(s_), q_count_, h_, p_.width());
-  }
+  Tensor query() const { return block(p_.score.q, p_.queries.begin(s_), q_count_, h_, p_.width()); }
   Tensor key() const { return p_.score.k.defined() ? of_keys(p_.score.k, p_.width()) : Tensor(); }
   Tensor value() const { return of_keys(p_.v, p_.value_width()); }
 
@@ -110,8 +108,7 @@ class PlainHead {
 
   // values [count, 1] picked by an int32 matrix.
   Tensor pick(const Tensor& values, const Tensor& places) const {
-    return reshape(gather_rows(reshape(values, {values.size(), 1}), places),
-                   {q_count_, k_count_});
+    return reshape(gather_rows(reshape(values, {values.size(), 1}), places), {q_count_, k_count_});
   }
 
   Tensor relative_bias() const {
@@ -237,8 +234,8 @@ Attended plain_attention(const AttentionProblem& p) {
   }
   Attended attended{};
   attended.path = AttentionPath::kPlain;
-  attended.output = outputs.empty() ? Tensor::empty({0, p.heads * p.value_width()})
-                                    : concat(outputs, 0);
+  attended.output =
+      outputs.empty() ? Tensor::empty({0, p.heads * p.value_width()}) : concat(outputs, 0);
   if (!probabilities.empty()) attended.log_probability = concat(probabilities, 0);
   return attended;
 }

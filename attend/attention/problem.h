@@ -1,5 +1,5 @@
-// One call of attention, checked and resolved: what both of its paths start from. Not for use outside
-// attention/.
+// One call of attention, checked and resolved: what both of its paths start from. Not for use
+// outside attention/.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ struct AttentionProblem {
   Tensor v;
   size_t heads, kv_heads;
   Packing queries, keys;
-  std::vector<kernels::KeyRange> ranges;  // (q rows)
-  std::vector<int32_t> positions;         // (q rows)
+  std::vector<kernels::KeyRange> ranges;                  // (q rows)
+  std::vector<int32_t> positions;                         // (q rows)
   kernels::Dropout dropout = {0.0f, RandomStream(0, 0)};  // chance 0 where it is off
   RandomStream sampling = RandomStream(0, 0);             // of hard attention
 

@@ -57,8 +57,8 @@ Recording::Span Recording::queries(size_t sequence) const {
 
 void Recording::give(size_t sequence, size_t head, const Tensor& weights,
                      const Tensor& scores) const {
-  RecordedHead recorded{problem_.options.name, call_, sequence, head, queries(sequence).first,
-                        {}, {}, {}, {}};
+  RecordedHead recorded{
+      problem_.options.name, call_, sequence, head, queries(sequence).first, {}, {}, {}, {}};
   if (request_->weights) recorded.weights = weights.detach();
   if (request_->scores) recorded.scores = scores.detach();
   if (request_->lse) recorded.lse = of_rows(scores, log_sum_exp);

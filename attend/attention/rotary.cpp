@@ -49,9 +49,7 @@ void turn(const Tensor& from, const Tensor& to, bool add, const Turns& turns, si
       for (size_t h = 0; h < heads; ++h) {
         const float* x = from.data() + row * from.stride() + h * width;
         float* y = to.data() + row * to.stride() + h * width;
-        const auto put = [add](float& place, float value) {
-          place = add ? place + value : value;
-        };
+        const auto put = [add](float& place, float value) { place = add ? place + value : value; };
         for (size_t i = 0; i < pairs; ++i) {
           const size_t a = i * first_step, b = a + apart;
           const float s = sign * sine[i], xa = x[a], xb = x[b];

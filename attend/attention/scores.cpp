@@ -42,8 +42,8 @@ PreparedScore general(const ScoreInputs& in) {
 
 PreparedScore cosine(const ScoreInputs& in) {
   const auto width = static_cast<float>(in.q.width() / in.heads);
-  return {ScoreCore::kDot, unit_rows(in.q, in.heads), unit_rows(in.k, in.kv_heads), {},
-          1.0f / width};
+  return {
+      ScoreCore::kDot, unit_rows(in.q, in.heads), unit_rows(in.k, in.kv_heads), {}, 1.0f / width};
 }
 
 PreparedScore distance(const ScoreInputs& in) {
@@ -56,10 +56,10 @@ PreparedScore additive_of(const ScoreInputs& in, const Tensor& q, Tensor k) {
     k = add(k, project(w.location_inputs, w.location, "additive", "location"));
   }
   if (!w.vector.defined() || w.vector.shape() != Shape{q.width()} || k.width() != q.width()) {
-    throw ShapeError("attention: projected queries are {} wide, keys {}, and the vector is {}; all "
-                     "three should agree",
-                     q.width(), k.width(),
-                     w.vector.defined() ? w.vector.shape().text() : "undefined");
+    throw ShapeError(
+        "attention: projected queries are {} wide, keys {}, and the vector is {}; all "
+        "three should agree",
+        q.width(), k.width(), w.vector.defined() ? w.vector.shape().text() : "undefined");
   }
   return {ScoreCore::kAdditive, q, k, w.vector, 1.0f};
 }
@@ -121,8 +121,8 @@ Tensor for_pairs(const Tensor& q, const Tensor& k, const F& f) {
   return y;
 }
 
-// Calls f(pair's gradient, i, j) for all pairs that have one. A pair without one is masked, and what
-// it holds is not looked at.
+// Calls f(pair's gradient, i, j) for all pairs that have one. A pair without one is masked, and
+// what it holds is not looked at.
 template <typename F>
 void for_gradients(const Tensor& dy, const F& f) {
   for (size_t i = 0; i < dy.rows(); ++i) {
@@ -252,9 +252,12 @@ Tensor core_scores(ScoreCore core, const Tensor& q, const Tensor& k, const Tenso
   switch (core) {
     case ScoreCore::kDot:
       return all_finite(k) ? matmul(q, k, {.transpose_b = true}) : careful_dot_scores(q, k);
-    case ScoreCore::kAdditive: return additive_scores(q, k, vector);
-    case ScoreCore::kDistance: return distance_scores(q, k);
-    case ScoreCore::kPlace: return q.slice_columns(0, keys);
+    case ScoreCore::kAdditive:
+      return additive_scores(q, k, vector);
+    case ScoreCore::kDistance:
+      return distance_scores(q, k);
+    case ScoreCore::kPlace:
+      return q.slice_columns(0, keys);
   }
   return {};
 }

@@ -31,8 +31,8 @@ struct ScoreWeights {
                   // concat [a, queries' + keys' width], location [heads x places, queries' width]
   Tensor key;     // U: additive [a, keys' width]
   Tensor vector;  // v: additive, concat [a]
-  // Additive with what is known of each key beside itself (Chorowski et al., 2015): convolved weights
-  // of the step before, or coverage so far. v.tanh(W q + U k + L f)
+  // Additive with what is known of each key beside itself (Chorowski et al., 2015): convolved
+  // weights of the step before, or coverage so far. v.tanh(W q + U k + L f)
   Tensor location;         // L [a, features]
   Tensor location_inputs;  // f [k rows, features]
 };

@@ -45,9 +45,10 @@ struct AttentionSpec {
   size_t sequences = 0;
   const int32_t* q_offsets = nullptr;  // (sequences + 1)
   const int32_t* k_offsets = nullptr;  // (sequences + 1)
-  const int32_t* k_lengths = nullptr;  // (sequences): how many of its rows a sequence uses; all if null
-  const KeyRange* ranges = nullptr;    // (q rows), within their sequences
-  PairTable<const uint8_t> mask;       // zero: may not attend; none if null
+  const int32_t* k_lengths =
+      nullptr;  // (sequences): how many of its rows a sequence uses; all if null
+  const KeyRange* ranges = nullptr;  // (q rows), within their sequences
+  PairTable<const uint8_t> mask;     // zero: may not attend; none if null
 
   // score = (softcap(scale q.k) + bias) * inverse_temperature, softcap(s) = cap tanh(s / cap)
   float scale = 1.0f;

@@ -471,11 +471,18 @@ class BackwardWork {
     for (size_t s = group * group_size_; s < (group + 1) * group_size_; ++s) {
       sums.dk = own ? static_cast<float*>(own->data()) : sums_of(s, kv_head, part);
       sums.dv = sums.dk + keys_ * key_columns_;
-      const size_t queries = spec_.q_count(s), begin = queries * part / parts_;
-      const AttentionChunk chunk{s, kv_head, begin, queries * (part + 1) / parts_ - begin};
+      const size_t begin = part_begin(s, part);
+      const AttentionChunk chunk{s, kv_head, begin, part_begin(s, part + 1) - begin};
       HWY_DYNAMIC_DISPATCH(RunChunk)(inputs_, grads_, chunk, sums);
       if (own) deliver(s, kv_head, sums.dk);
     }
+  }
+
+  // Sequences that share a bias are cut at the same queries: a row of it belongs to one part.
+  size_t part_begin(size_t sequence, size_t part) const {
+    const size_t queries = spec_.q_count(sequence);
+    const size_t whole = group_size_ > 1 ? longest_queries(spec_) : queries;
+    return std::min(queries, whole * part / parts_);
   }
 
   float* sums_of(size_t sequence, size_t kv_head, size_t part) {

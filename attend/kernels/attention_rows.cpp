@@ -26,11 +26,15 @@ void Weigh(const AttentionSpec& spec, float lse, float* s, size_t size) {
   switch (spec.weighting) {
     case FusedWeighting::kSoftmax: {
       const V offset = hn::Set(D(), lse == kMasked ? 0.0f : lse);
-      return Transform(s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
+      return Transform(
+          s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
     }
-    case FusedWeighting::kSigmoid: return Transform(s, size, [](V x) { return Sigmoid(x); }, s);
+    case FusedWeighting::kSigmoid:
+      return Transform(
+          s, size, [](V x) { return Sigmoid(x); }, s);
     case FusedWeighting::kRelu:
-      return Transform(s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
+      return Transform(
+          s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
   }
 }
 
@@ -38,10 +42,10 @@ void Weigh(const AttentionSpec& spec, float lse, float* s, size_t size) {
 void RunBlock(const AttentionSpec& spec, const AttentionInputs& in, const float* lse,
               const RowBlock& block, size_t sequence, const float* panels, float* to) {
   const size_t keys = spec.k_count(sequence);
-  Pieces pieces(gemm_scratch(Scratch::kAttention, Pieces::padded(PackedRows::Floats(spec.width)) +
-                                                      kBlockRows * kStride));
-  const PackedRows left = PackRows(block, in.q, spec.width,
-                                   pieces.take(PackedRows::Floats(spec.width)));
+  Pieces pieces(gemm_scratch(
+      Scratch::kAttention, Pieces::padded(PackedRows::Floats(spec.width)) + kBlockRows * kStride));
+  const PackedRows left =
+      PackRows(block, in.q, spec.width, pieces.take(PackedRows::Floats(spec.width)));
   float* scores = pieces.take(kBlockRows * kStride);
   const ScoreTerms terms{spec, sequence};
   for (size_t begin = 0; begin < keys; begin += kWindow) {

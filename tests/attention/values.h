@@ -1,0 +1,58 @@
+// Random tensors and comparisons for the tests of attention.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attend/base/rng.h"
+#include "attend/tensor/tensor.h"
+#include "tests/errors.h"
+
+namespace attend {
+
+inline Tensor random_tensor(const Shape& shape, uint64_t stream, float deviation = 0.7f) {
+  const Tensor x = Tensor::empty(shape);
+  fill_normal(x.span(), RandomStream(17, stream), 0.0f, deviation);
+  return x;
+}
+
+inline void expect_values(const Tensor& actual, const std::vector<float>& expected,
+                          float tolerance) {
+  const std::vector<float> values = actual.to_vector();
+  ASSERT_EQ(values.size(), expected.size());
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], tolerance) << i;
+}
+
+template <typename Kind, typename F>
+void expect_error(F&& f, const std::string& part) {
+  const std::string message = message_of<Kind>(f);
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+// Central differences of loss() at each element of x. Where two steps disagree there is a kink, and
+// no gradient to compare with.
+template <typename Loss>
+void expect_gradient(const Tensor& x, const std::vector<float>& gradient, const Loss& loss) {
+  const auto slope = [&](float& place, float step) {
+    const float before = place;
+    place = before + step;
+    const double up = loss();
+    place = before - step;
+    const double down = loss();
+    place = before;
+    return (up - down) / (2.0 * double{step});
+  };
+  size_t compared = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double coarse = slope(x.data()[i], 2e-2f), fine = slope(x.data()[i], 5e-3f);
+    if (std::abs(coarse - fine) > 4e-3 * std::max(1.0, std::abs(fine))) continue;
+    ASSERT_NEAR(gradient[i], fine, 4e-3 * std::max(1.0, std::abs(fine))) << i;
+    ++compared;
+  }
+  EXPECT_GE(compared, x.size() / 2);
+}
+
+}  // namespace attend
