@@ -59,6 +59,7 @@ TEST(Storage, GivesUnusedMemoryBack) {
 
 TEST(Storage, MayBeUsedFromManyThreads) {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
       for (size_t i = 1; i < 200; ++i) {

@@ -40,6 +40,7 @@ struct Model {
 
 std::vector<std::string> names(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> found;
+  found.reserve(tensors.size());
   for (const NamedTensor& t : tensors) found.push_back(t.name);
   return found;
 }

@@ -20,9 +20,9 @@ Tensor random(const Shape& shape) {
 }
 
 double sinusoid(size_t position, size_t column, size_t width) {
-  const double angle =
-      static_cast<double>(position) /
-      std::pow(10000.0, static_cast<double>(column / 2 * 2) / static_cast<double>(width));
+  const size_t even = column - column % 2;
+  const double angle = static_cast<double>(position) /
+                       std::pow(10000.0, static_cast<double>(even) / static_cast<double>(width));
   return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
