@@ -37,16 +37,15 @@ HWY_INLINE NormalTail SplitNormalTail(V a) {
 
 // x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)): the small term is found by itself, so nothing cancels.
 HWY_INLINE V Gelu(V x) {
-  const D d;
-  const V a = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V a = AtMost(20.0f, hn::Abs(x));
   const NormalTail tail = SplitNormalTail(a);
-  return hn::NegMulAdd(hn::Mul(a, tail.density), tail.ratio, hn::Max(hn::Zero(d), x));
+  return hn::NegMulAdd(hn::Mul(a, tail.density), tail.ratio, AtLeast(0.0f, x));
 }
 
 // Phi(x) + x phi(x), which is h = density (ratio - a / sqrt(2 pi)) at -a and 1 - h at a.
 HWY_INLINE V GeluSlope(V x) {
   const D d;
-  const V a = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V a = AtMost(20.0f, hn::Abs(x));
   const NormalTail tail = SplitNormalTail(a);
   const V h = hn::Mul(tail.density, hn::NegMulAdd(a, hn::Set(d, 0.398942280f), tail.ratio));
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), h, hn::Sub(hn::Set(d, 1.0f), h));
@@ -59,7 +58,7 @@ inline constexpr float kGeluTanhCubic = -0.0713548162f;
 
 HWY_INLINE V GeluTanh(V x) {
   const D d;
-  x = hn::Max(hn::Set(d, -20.0f), x);  // -inf / inf would be NaN
+  x = AtLeast(-20.0f, x);  // -inf / inf would be NaN
   const V slope =
       hn::MulAdd(hn::Mul(x, x), hn::Set(d, kGeluTanhCubic), hn::Set(d, kGeluTanhLinear));
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), Exp(hn::Mul(x, slope))));
@@ -84,7 +83,7 @@ HWY_INLINE V GeluTanhSlope(V x) {
 
 HWY_INLINE V Silu(V x) {
   const D d;
-  x = hn::Max(hn::Set(d, -200.0f), x);  // -inf / inf would be NaN
+  x = AtLeast(-200.0f, x);  // -inf / inf would be NaN
   return hn::Div(x, hn::Add(hn::Set(d, 1.0f), Exp(hn::Neg(x))));
 }
 
@@ -103,14 +102,12 @@ HWY_INLINE V SigmoidSlope(V x) {
 // 1 - tanh^2 = 4 sigmoid'(2x), without the cancellation.
 HWY_INLINE V TanhSlope(V x) { return hn::Mul(hn::Set(D(), 4.0f), SigmoidSlope(hn::Add(x, x))); }
 
-HWY_INLINE V Softplus(V x) {
-  return hn::Add(hn::Max(hn::Zero(D()), x), Log1p(Exp(hn::Neg(hn::Abs(x)))));
-}
+HWY_INLINE V Softplus(V x) { return hn::Add(AtLeast(0.0f, x), Log1p(Exp(hn::Neg(hn::Abs(x))))); }
 
 // f(x).
 template <Activation kF>
 HWY_INLINE V Activate(V x) {
-  if constexpr (kF == Activation::kRelu) return hn::Max(hn::Zero(D()), x);
+  if constexpr (kF == Activation::kRelu) return AtLeast(0.0f, x);
   if constexpr (kF == Activation::kGelu) return Gelu(x);
   if constexpr (kF == Activation::kGeluTanh) return GeluTanh(x);
   if constexpr (kF == Activation::kSilu) return Silu(x);

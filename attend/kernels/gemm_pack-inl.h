@@ -156,22 +156,21 @@ inline HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], 
   for (size_t r = 0; r < std::size(all); ++r) all[r] = lines[std::min(r, kTileRows - 1)];
   size_t k = 0;
   for (; k + 4 <= size; k += 4, to += 4 * kTileRows) {
-    FourColumns columns[kRegisters];
-#pragma GCC unroll 2
-    for (size_t h = 0; h < kRegisters; ++h) columns[h] = LoadColumns(all, h * kLanes, k);
-#pragma GCC unroll 2
-    for (size_t h = 0; h < kRegisters; ++h) hn::StoreU(columns[h].c0, d, to + h * kLanes);
+    V columns[4][kRegisters];  // of FourColumns GCC compiles no constructor for NEON
 #pragma GCC unroll 2
     for (size_t h = 0; h < kRegisters; ++h) {
-      hn::StoreU(columns[h].c1, d, to + kTileRows + h * kLanes);
+      const FourColumns rows = LoadColumns(all, h * kLanes, k);
+      columns[0][h] = rows.c0;
+      columns[1][h] = rows.c1;
+      columns[2][h] = rows.c2;
+      columns[3][h] = rows.c3;
     }
+#pragma GCC unroll 4
+    for (size_t c = 0; c < 4; ++c) {
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kRegisters; ++h) {
-      hn::StoreU(columns[h].c2, d, to + 2 * kTileRows + h * kLanes);
-    }
-#pragma GCC unroll 2
-    for (size_t h = 0; h < kRegisters; ++h) {
-      hn::StoreU(columns[h].c3, d, to + 3 * kTileRows + h * kLanes);
+      for (size_t h = 0; h < kRegisters; ++h) {
+        hn::StoreU(columns[c][h], d, to + c * kTileRows + h * kLanes);
+      }
     }
   }
   for (; k < size; ++k, to += kTileRows) {

@@ -1,7 +1,7 @@
 // Vector functions of one fp32 register, shared by the kernels; included once for each SIMD target.
 // Error bounds are stated in kernels/activations.h and checked by
 // tests/kernels/activations_test.cpp. Polynomials are minimax fits over the reduced range. NaN
-// stays NaN: Min and Max give their second operand where one is NaN, so the variable comes second.
+// stays NaN.
 #if defined(ATTEND_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEND_KERNELS_MATH_INL_H_
 #undef ATTEND_KERNELS_MATH_INL_H_
@@ -20,10 +20,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-HWY_INLINE V Clamp(V x, float low, float high) {
-  const D d;
-  return hn::Max(hn::Set(d, low), hn::Min(hn::Set(d, high), x));
+// max(low, x) and min(high, x), NaN where x is. On x86 Max and Min give their second operand where
+// one is NaN; on NEON they may give the number.
+HWY_INLINE V AtLeast(float low, V x) {
+  const V bound = hn::Set(D(), low);
+  return HWY_ARCH_X86 ? hn::Max(bound, x) : hn::IfThenElse(hn::Lt(x, bound), bound, x);
 }
+HWY_INLINE V AtMost(float high, V x) {
+  const V bound = hn::Set(D(), high);
+  return HWY_ARCH_X86 ? hn::Min(bound, x) : hn::IfThenElse(hn::Gt(x, bound), bound, x);
+}
+HWY_INLINE V Clamp(V x, float low, float high) { return AtLeast(low, AtMost(high, x)); }
 
 // e^x = 2 scale (1 + tail): scale = 2^(n-1) and tail = e^r - 1 for x = n ln 2 + r, |r| <= ln(2)
 // / 2.
@@ -115,7 +122,7 @@ HWY_INLINE V Sigmoid(V x) {
 // tanh |x| = -m / (2 + m) with m = e^(-2 |x|) - 1, which does not cancel near 0.
 HWY_INLINE V Tanh(V x) {
   const D d;
-  const V a = hn::Min(hn::Set(d, 20.0f), hn::Abs(x));
+  const V a = AtMost(20.0f, hn::Abs(x));
   const V m = ExpMinusOneOfNegative(hn::Mul(a, hn::Set(d, -2.0f)));
   return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
 }
