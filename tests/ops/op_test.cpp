@@ -74,6 +74,7 @@ double weighted_sum(const OpCase& c, const std::vector<Plain>& inputs, const Ten
 
 std::vector<Plain> plain_inputs(const std::vector<Tensor>& inputs) {
   std::vector<Plain> twins;
+  twins.reserve(inputs.size());
   for (const Tensor& x : inputs) twins.emplace_back(x);
   return twins;
 }
