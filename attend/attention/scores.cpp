@@ -64,9 +64,11 @@ PreparedScore additive_of(const ScoreInputs& in, const Tensor& q, Tensor k) {
   return {ScoreCore::kAdditive, q, k, w.vector, 1.0f};
 }
 
+// Without weights rows are taken as projected: a decoder projects its keys once for all steps.
 PreparedScore additive(const ScoreInputs& in) {
-  return additive_of(in, project(in.q, in.weights.query, "additive", "query"),
-                     project(in.k, in.weights.key, "additive", "key"));
+  const auto [query, key] = std::pair(in.weights.query, in.weights.key);
+  return additive_of(in, query.defined() ? project(in.q, query, "additive", "query") : in.q,
+                     key.defined() ? project(in.k, key, "additive", "key") : in.k);
 }
 
 PreparedScore concat_score(const ScoreInputs& in) {

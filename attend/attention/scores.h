@@ -25,7 +25,8 @@ Score score_from_name(std::string_view name);  // "scaled_dot"; ConfigError with
 std::string_view name_of(Score score);
 std::span<const Score> all_scores();
 
-// The learned parts. They are applied to whole rows, before these are cut into heads.
+// The learned parts. They are applied to whole rows, before these are cut into heads. Additive
+// without W or U takes queries or keys that are projected already.
 struct ScoreWeights {
   Tensor query;   // W: general [keys' width, queries' width], additive [a, queries' width],
                   // concat [a, queries' + keys' width], location [heads x places, queries' width]

@@ -18,6 +18,7 @@ class Inputs {
   void add(const std::string& name, const Tensor& array) { arrays_[name] = array; }
 
   const Tensor& at(const std::string& name) const;  // throws ConfigError when there is none
+  bool has(const std::string& name) const { return arrays_.contains(name); }
   float number(const std::string& name) const { return at(name).item(); }
   std::vector<int32_t> integers(const std::string& name) const;
   // An array that gets a gradient.

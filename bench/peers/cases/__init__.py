@@ -8,7 +8,8 @@ from typing import Any, Callable
 
 import numpy as np
 
-FAMILIES = ('linear', 'rowwise', 'recurrent', 'embedding', 'optimizer', 'convolution')  # files of this folder
+FAMILIES = ('linear', 'rowwise', 'recurrent', 'embedding', 'optimizer', 'convolution',
+            'attention')  # files of this folder
 
 Arrays = dict[str, np.ndarray]
 
