@@ -36,18 +36,17 @@ float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
 // One chunk on one thread.
 class Forward {
  public:
-  Forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out, float* lse)
-      : spec_(spec), in_(in), out_(out), lse_(lse), dropout_(spec, longest_keys(spec)) {}
+  Forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out, float* lse,
+          const WeightDropout& dropout)
+      : spec_(spec), in_(in), out_(out), lse_(lse), dropout_(dropout) {}
 
   void Run(const AttentionChunk& chunk) {
     chunk_ = chunk;
+    const Keys keys = KeysOf(spec_, chunk);
     const size_t rows = chunk.queries * spec_.group();
-    Keys keys;
-    for (size_t first = 0; first < rows; first += kBlockRows) {
-      keys = keys.Or(RowBlock(spec_, chunk, first).keys);
-    }
-    Take(keys);
-    PackKeys(keys);
+    if (rows <= kTileRows && !keys.empty() && SeenByAll(keys)) return RunFew(keys);
+    Take(keys.Panels());
+    PackKeys(keys.Panels());
     for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
   }
 
@@ -55,9 +54,10 @@ class Forward {
   size_t value_panels() const { return RoundUp(spec_.value_width, kPanel) / kPanel; }
 
   void Take(Keys keys) {
-    const size_t widths[] = {keys.count() * spec_.width, keys.count() * value_panels() * kPanel,
-                             PackedRows::Floats(spec_.width), kBlockRows * kScoreStride,
-                             kBlockRows * value_panels() * kPanel};
+    const size_t widths[] = {
+        keys.count() * spec_.width,           keys.count() * value_panels() * kPanel,
+        PackedRows::Floats(spec_.width),      kBlockRows * kScoreStride,
+        kBlockRows * value_panels() * kPanel, spec_.width * kPanel};
     size_t total = 0;
     for (const size_t width : widths) total += Pieces::padded(width);
     Pieces pieces(gemm_scratch(Scratch::kAttention, total));
@@ -66,18 +66,106 @@ class Forward {
     packed_rows_ = pieces.take(widths[2]);
     scores_ = pieces.take(widths[3]);
     sums_ = pieces.take(widths[4]);
+    few_keys_ = pieces.take(widths[5]);
+  }
+
+  // Whether every row of the chunk looks at all of these keys, and values fill whole panels.
+  bool SeenByAll(Keys keys) const {
+    if (spec_.mask.data != nullptr || dropout_.on() || spec_.value_width % kPanel != 0)
+      return false;
+    const KeyRange* range = spec_.ranges + spec_.q_begin(chunk_.sequence) + chunk_.query;
+    return std::all_of(range, range + chunk_.queries, [keys](KeyRange r) {
+      return static_cast<size_t>(r.begin) == keys.begin && static_cast<size_t>(r.end) == keys.end;
+    });
+  }
+
+  // A decoder's few rows: keys and values are read once, so that they are not packed but used as
+  // they lie.
+  void RunFew(Keys keys) {
+    const RowBlock block(spec_, chunk_, 0);
+    Take({});
+    const size_t width = spec_.width;
+    for (size_t r = 0; r < block.count; ++r) {
+      const QueryRow& row = block.rows[r];
+      std::copy_n(in_.q.data + row.row * in_.q.stride + row.head * width, width,
+                  packed_rows_ + r * width);
+    }
+    Start(block);
+    for (size_t begin = keys.begin; begin < keys.end; begin += kWindow) {
+      const Keys window{begin, std::min(keys.end, begin + kWindow)};
+      MultiplyFewKeys(block.count, window);
+      for (size_t r = 0; r < block.count; ++r) {
+        float* sums = begin == keys.begin ? nullptr : SumsOf(r);
+        WeighRow(block.rows[r], window, scores_ + r * kScoreStride, sums, state_[r]);
+      }
+      MultiplyFewValues(block.count, window, begin != keys.begin);
+    }
+    Finish(block);
+  }
+
+  const float* KeyRow(size_t key) const {
+    const size_t row = spec_.k_begin(chunk_.sequence) + key;
+    return in_.k.data + row * in_.k.stride + chunk_.kv_head * spec_.width;
+  }
+  const float* ValueRow(size_t key) const {
+    const size_t row = spec_.k_begin(chunk_.sequence) + key;
+    return in_.v.data + row * in_.v.stride + chunk_.kv_head * spec_.value_width;
+  }
+
+  void MultiplyFewKeys(size_t rows, Keys window) const {
+    Operands x{.size = spec_.width, .a = packed_rows_, .a_packed = false, .a_stride = spec_.width};
+    Tile tile{.alpha = spec_.scale, .beta = 0.0f, .bias = nullptr, .to_stride = kScoreStride};
+    for (size_t key = window.begin; key < window.end; key += kPanel) {
+      const size_t left = window.end - key;
+      x.b_by_columns = left >= kPanel;
+      if (x.b_by_columns) {
+        x.b = KeyRow(key);
+        x.b_step = in_.k.stride;
+        for (size_t i = kPanel; i < 2 * kPanel && i < left; ++i) {
+          PrefetchRow(x.b + i * in_.k.stride, spec_.width);
+        }
+      } else {
+        PackRight({KeyRow(key), in_.k.stride, true}, 0, spec_.width, 0, left, few_keys_, 0);
+        x.b = few_keys_;
+        x.b_step = kPanel;
+      }
+      tile.to = scores_ + key - window.begin;
+      KernelFor(rows, 1, x)(x, tile);
+    }
+  }
+
+  void MultiplyFewValues(size_t rows, Keys window, bool add) const {
+    const size_t columns = value_panels() * kPanel;
+    Operands x{.size = window.count(),
+               .a = scores_,
+               .a_packed = false,
+               .a_stride = kScoreStride,
+               .b_step = in_.v.stride,
+               .panel_step = kPanel};
+    Tile tile{.alpha = 1.0f,
+              .beta = add ? 1.0f : 0.0f,
+              .from_stride = columns,
+              .bias = nullptr,
+              .to_stride = columns};
+    for (size_t p = 0; p < value_panels();) {
+      const size_t most = PanelsAtOnce(rows), left = value_panels() - p;
+      const size_t panels = left >= most ? most : 1;
+      x.b = ValueRow(window.begin) + p * kPanel;
+      tile.to = sums_ + p * kPanel;
+      tile.from = tile.to;
+      KernelFor(rows, panels, x)(x, tile);
+      p += panels;
+    }
   }
 
   void PackKeys(Keys keys) {
     bad_ = {};
     keys_ = keys;
     keys_.end = std::min(keys.end, spec_.k_count(chunk_.sequence));
-    const size_t row = spec_.k_begin(chunk_.sequence) + keys.begin;
-    const Matrix k{in_.k.data + row * in_.k.stride + chunk_.kv_head * spec_.width, in_.k.stride,
-                   true};
     if (keys_.empty()) return;
+    const Matrix k{KeyRow(keys.begin), in_.k.stride, true};
     PackRight(k, 0, spec_.width, 0, keys_.count(), key_panels_, spec_.width * kPanel);
-    const float* v = in_.v.data + row * in_.v.stride + chunk_.kv_head * spec_.value_width;
+    const float* v = ValueRow(keys.begin);
     PackPanelsPlain(keys_.count(), v, in_.v.stride, spec_.value_width, value_panels_,
                     keys.count() * kPanel);
     bad_.Collect({v, in_.v.stride}, keys_, spec_.value_width, Values());
@@ -85,15 +173,19 @@ class Forward {
 
   void RunBlock(const RowBlock& block) {
     const PackedRows left = PackRows(block, in_.q, spec_.width, packed_rows_);
-    for (size_t r = 0; r < block.count; ++r) {
-      state_[r] = {kMasked, 0.0f};
-      if (spec_.sinks != nullptr) state_[r] = {spec_.sinks[block.rows[r].head], 1.0f};
-    }
+    Start(block);
     for (size_t begin = RoundDown(block.keys.begin, kWindow); begin < block.keys.end;
          begin += kWindow) {
       RunWindow(block, left, {begin, begin + kWindow});
     }
-    for (size_t r = 0; r < block.count; ++r) Finish(block.rows[r], state_[r], r);
+    Finish(block);
+  }
+
+  void Start(const RowBlock& block) {
+    for (size_t r = 0; r < block.count; ++r) {
+      state_[r] = {kMasked, 0.0f};
+      if (spec_.sinks != nullptr) state_[r] = {spec_.sinks[block.rows[r].head], 1.0f};
+    }
   }
 
   void RunWindow(const RowBlock& block, const PackedRows& left, Keys window) {
@@ -137,14 +229,14 @@ class Forward {
     }
     if (spec_.weighting == FusedWeighting::kRelu) {
       return Transform(
-          s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
+          s, size, [](V x) { return AtLeast(0.0f, x); }, s);
     }
     const float largest = std::max(state.largest, Largest(s, size));
     const V offset = hn::Set(D(), Finite(largest));
     const float sum = TransformSum(
         s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
     if (largest > state.largest) {
-      const float factor = std::exp(state.largest - largest);
+      const float factor = state.sum == 0.0f ? 0.0f : std::exp(state.largest - largest);
       state.sum *= factor;
       if (sums != nullptr) {
         const V by = hn::Set(D(), factor);
@@ -156,29 +248,40 @@ class Forward {
     state.sum += sum;
   }
 
-  void Finish(const QueryRow& row, const RowState& state, size_t r) const {
-    float* out = out_.data + row.row * out_.stride + row.head * spec_.value_width;
-    if (row.keys.empty()) {
-      std::fill_n(out, spec_.value_width, 0.0f);
-    } else {
-      const bool divide = spec_.weighting == FusedWeighting::kSoftmax;
-      const V factor = hn::Set(D(), !divide ? 1.0f : state.sum == 0.0f ? 0.0f : 1.0f / state.sum);
+  void Finish(const RowBlock& block) const {
+    const bool divide = spec_.weighting == FusedWeighting::kSoftmax;
+    for (size_t r = 0; r < block.count; ++r) {
+      const QueryRow& row = block.rows[r];
+      float* out = out_.data + row.row * out_.stride + row.head * spec_.value_width;
+      if (row.keys.empty()) {
+        std::fill_n(out, spec_.value_width, 0.0f);
+        continue;
+      }
+      const float sum = state_[r].sum;
+      const V factor = hn::Set(D(), !divide ? 1.0f : sum == 0.0f ? 0.0f : 1.0f / sum);
       Transform(
           out, spec_.value_width, [=](V x) { return hn::Mul(x, factor); }, SumsOf(r));
     }
-    if (lse_ == nullptr) return;
-    lse_[row.row * spec_.heads + row.head] =
-        state.sum == 0.0f ? kMasked : state.largest + std::log(state.sum);
+    if (lse_ == nullptr || !divide) return;
+    HWY_ALIGN float logs[kBlockRows] = {};
+    for (size_t r = 0; r < block.count; ++r) logs[r] = state_[r].sum == 0.0f ? 1.0f : state_[r].sum;
+    Transform(
+        logs, block.count, [](V x) { return Log(x); }, logs);
+    for (size_t r = 0; r < block.count; ++r) {
+      lse_[block.rows[r].row * spec_.heads + block.rows[r].head] =
+          state_[r].sum == 0.0f ? kMasked : state_[r].largest + logs[r];
+    }
   }
 
   const AttentionSpec& spec_;
   const AttentionInputs& in_;
   MutableMatrix out_;
   float* lse_;
-  WeightDropout dropout_;
+  const WeightDropout& dropout_;
   AttentionChunk chunk_{};
   Keys keys_;  // packed
   BadRows bad_;
+  float* few_keys_ = nullptr;
   float *key_panels_ = nullptr, *value_panels_ = nullptr, *packed_rows_ = nullptr;
   float *scores_ = nullptr, *sums_ = nullptr;  // (kBlockRows, kScoreStride), (kBlockRows, columns)
   RowState state_[kBlockRows];
@@ -187,7 +290,9 @@ class Forward {
 void AttentionForward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out,
                       float* lse) {
   const auto chunks = attention_chunks(spec, kLongestPart);
-  parallel_chunks(chunks.size(), [&](size_t i) { Forward(spec, in, out, lse).Run(chunks[i]); });
+  const WeightDropout dropout(spec, longest_keys(spec));
+  parallel_chunks(chunks.size(),
+                  [&](size_t i) { Forward(spec, in, out, lse, dropout).Run(chunks[i]); });
 }
 
 }  // namespace

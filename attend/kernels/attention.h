@@ -78,8 +78,9 @@ struct AttentionInputs {
       v;  // (q rows, heads width), (k rows, kv_heads width), (k rows, kv_heads value_width)
 };
 
-// out (q rows, heads value_width) = weights v. lse (q rows, heads), if not null, gets the logarithm
-// of the sum of e^score, -infinity for a query that may attend to nothing; its output is 0. A key
+// out (q rows, heads value_width) = weights v. With softmax, lse (q rows, heads), if not null,
+// gets the logarithm of the sum of e^score, -infinity for a query that may attend to nothing; the
+// output of that one is 0. A key
 // that a query may not attend to has no part in its row, whatever it holds.
 void attention_forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out,
                        float* lse);

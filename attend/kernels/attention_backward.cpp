@@ -29,6 +29,7 @@ struct BackwardInputs {
   Matrix out;
   const float* lse;
   Matrix dout;
+  size_t longest_keys;
 };
 
 // Where one chunk adds up what it shares with others.
@@ -77,17 +78,14 @@ HWY_NOINLINE void PackRowPanels(const RowBlock& block, const Matrix& x, size_t w
 class Backward {
  public:
   Backward(const BackwardInputs& b, const AttentionGradients& grads)
-      : b_(b), spec_(b.spec), grads_(grads), dropout_(b.spec, longest_keys(b.spec)) {}
+      : b_(b), spec_(b.spec), grads_(grads), dropout_(b.spec, b.longest_keys) {}
 
   // Leaves the gradients of keys and values in sums.dk and sums.dv.
   void Run(const AttentionChunk& chunk, const ChunkSums& sums) {
     chunk_ = chunk;
     sums_ = sums;
     const size_t rows = chunk.queries * spec_.group();
-    Keys keys;
-    for (size_t first = 0; first < rows; first += kBlockRows) {
-      keys = keys.Or(RowBlock(spec_, chunk, first).keys);
-    }
+    const Keys keys = KeysOf(spec_, chunk).Panels();
     const size_t all = spec_.k_count(chunk.sequence);
     std::fill_n(sums.dk, RoundUp(all, kPanel) * key_columns(), 0.0f);
     std::fill_n(sums.dv, RoundUp(all, kPanel) * value_columns(), 0.0f);
@@ -256,7 +254,7 @@ class Backward {
             p, ds);
       case FusedWeighting::kRelu:
         Transform(
-            p, size, [=](V s) { return hn::Max(s, zero); }, p);
+            p, size, [=](V s) { return AtLeast(0.0f, s); }, p);
         return Transform(
             ds, size, [=](V w, V dw) { return hn::IfThenZeroElse(hn::Eq(w, zero), dw); }, p, ds);
     }
@@ -413,7 +411,7 @@ class BackwardWork {
     parts_ = whole ? 1 : std::max<size_t>(1, std::min((kEnoughChunks + units - 1) / units, most));
     key_columns_ = HWY_DYNAMIC_DISPATCH(SumColumns)(spec_.width);
     value_columns_ = HWY_DYNAMIC_DISPATCH(SumColumns)(spec_.value_width);
-    keys_ = (longest_keys(spec_) + 31) / 32 * 32;
+    keys_ = (inputs.longest_keys + 31) / 32 * 32;
   }
 
   void run() {
@@ -450,7 +448,7 @@ class BackwardWork {
   size_t bias_floats() const {
     const PairTable<float>& dbias = grads_.dbias;
     if (dbias.sequence_step != 0) return spec_.sequences * dbias.sequence_step;
-    return dbias.query_step != 0 ? longest_queries(spec_) * dbias.query_step : longest_keys(spec_);
+    return dbias.query_step != 0 ? longest_queries(spec_) * dbias.query_step : inputs_.longest_keys;
   }
 
   static void add(const Sums& sums, size_t index, size_t size, float* to) {
@@ -513,7 +511,7 @@ class BackwardWork {
 
 void attention_backward(const AttentionSpec& spec, const AttentionInputs& in, Matrix out,
                         const float* lse, Matrix dout, const AttentionGradients& grads) {
-  BackwardWork({spec, in, out, lse, dout}, grads).run();
+  BackwardWork({spec, in, out, lse, dout, longest_keys(spec)}, grads).run();
 }
 
 }  // namespace attend::kernels

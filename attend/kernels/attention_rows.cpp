@@ -34,7 +34,7 @@ void Weigh(const AttentionSpec& spec, float lse, float* s, size_t size) {
           s, size, [](V x) { return Sigmoid(x); }, s);
     case FusedWeighting::kRelu:
       return Transform(
-          s, size, [](V x) { return hn::Max(x, hn::Zero(D())); }, s);
+          s, size, [](V x) { return AtLeast(0.0f, x); }, s);
   }
 }
 

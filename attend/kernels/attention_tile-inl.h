@@ -49,6 +49,17 @@ struct Keys {
   }
 };
 
+// All that the queries of a chunk look at.
+HWY_INLINE Keys KeysOf(const AttentionSpec& spec, const AttentionChunk& chunk) {
+  Keys keys;
+  const KeyRange* range = spec.ranges + spec.q_begin(chunk.sequence) + chunk.query;
+  for (size_t i = 0; i < chunk.queries; ++i) {
+    if (range[i].begin >= range[i].end) continue;
+    keys = keys.Or({static_cast<size_t>(range[i].begin), static_cast<size_t>(range[i].end)});
+  }
+  return keys;
+}
+
 // One query of one head.
 struct QueryRow {
   size_t row;  // of q

@@ -87,7 +87,8 @@ class Attention {
 
   void forward() {
     out.assign(dout.size(), kNaN);
-    lse.assign(spec.q_rows() * spec.heads, kNaN);
+    lse.assign(spec.q_rows() * spec.heads,
+               spec.weighting == FusedWeighting::kSoftmax ? kNaN : 0.0f);
     attention_forward(spec, in, {out.data(), spec.heads * spec.value_width}, lse.data());
   }
 
