@@ -46,11 +46,13 @@ TEST(WeightingValues, RowsSumToOne) {
 
 TEST(WeightingValues, DoNotChangeWhenARowIsShifted) {
   const Tensor scores = Tensor::of({0.25f, -0.5f, 1.125f, 0.875f, -2, 0.5f}, {1, 6});
-  const Tensor shifted = Tensor::like(scores);
-  for (size_t j = 0; j < 6; ++j) shifted.data()[j] = scores.data()[j] + 1024;  // exactly
-  for (const Weighting weighting : kDistributions) {
-    EXPECT_EQ(weights_of(weighting, scores, 3), weights_of(weighting, shifted, 3))
-        << name_of(weighting);
+  for (const float shift : {1024.0f, -1024.0f}) {  // the sums are exact
+    const Tensor shifted = Tensor::like(scores);
+    for (size_t j = 0; j < 6; ++j) shifted.data()[j] = scores.data()[j] + shift;
+    for (const Weighting weighting : kDistributions) {
+      EXPECT_EQ(weights_of(weighting, scores, 3), weights_of(weighting, shifted, 3))
+          << name_of(weighting) << " by " << shift;
+    }
   }
 }
 
@@ -80,6 +82,20 @@ TEST(WeightingValues, EntmaxOfTwoScores) {
   }
 }
 
+// Its scores are too far apart for any threshold to give all of them weights that sum to one.
+TEST(WeightingValues, EntmaxLeavesOutAScoreFarBelow) {
+  std::vector<float> scores(101, -0.98f);
+  std::fill_n(scores.begin(), 4, 0.0f);
+  scores.back() = -1.98f;
+  const std::vector<float> weights = weights_of(Weighting::kEntmax15, Tensor::of(scores, {1, 101}));
+  EXPECT_EQ(weights.back(), 0.0f);
+  scores.pop_back();
+  std::vector<float> expected = weights_of(Weighting::kEntmax15, Tensor::of(scores, {1, 100}));
+  EXPECT_GT(expected.back(), 0.0f);
+  expected.push_back(0.0f);
+  EXPECT_EQ(weights, expected);
+}
+
 TEST(WeightingValues, EqualScoresShareEqually) {
   const Tensor scores = Tensor::full({1, 1000}, 7.0f);
   for (const Weighting weighting :
@@ -105,14 +121,10 @@ TEST(WeightingValues, TopKOfAllIsSoftmax) {
   }
 }
 
-TEST(WeightingValues, HardWeightingsStopTheGradient) {
-  const Tensor scores = Tensor::of({0, 3, 3, 1}, {1, 4}).require_grad();
-  for (const Weighting weighting :
-       {Weighting::kHardArgmax, Weighting::kHardSample, Weighting::kMonotonicHard}) {
-    EXPECT_FALSE(weigh(scores, {.weighting = weighting}).weights.needs_grad());
-  }
-  EXPECT_EQ(weights_of(Weighting::kHardArgmax, scores), (std::vector<float>{0, 1, 0, 0}));
-  EXPECT_EQ(weights_of(Weighting::kStraightThrough, scores), (std::vector<float>{0, 1, 0, 0}));
+TEST(WeightingValues, HardArgmaxTakesTheFirstOfEquals) {
+  const Tensor scores = Tensor::of({kMasked, 0, 3, 3, 1}, {1, 5});
+  EXPECT_EQ(weights_of(Weighting::kHardArgmax, scores), (std::vector<float>{0, 0, 1, 0, 0}));
+  EXPECT_EQ(weights_of(Weighting::kStraightThrough, scores), (std::vector<float>{0, 0, 1, 0, 0}));
 }
 
 // Raffel et al., 2017, section 2.4, by hand.

@@ -33,15 +33,20 @@ WeightingOptions smooth_twin(WeightingOptions options) {
 }
 
 bool has_gradient(Weighting weighting) {
-  const Tensor scores = Tensor::zeros({1, 1}).require_grad();
-  return weigh(scores, options_of(weighting)).weights.needs_grad();
+  return weighting != Weighting::kHardArgmax && weighting != Weighting::kHardSample &&
+         weighting != Weighting::kMonotonicHard;
+}
+
+// Whether the weights move with the scores.
+bool is_smooth(Weighting weighting) {
+  return has_gradient(weighting) && weighting != Weighting::kStraightThrough;
 }
 
 std::vector<OpCase> cases() {
   const std::vector<std::vector<Shape>> shapes = {{{5, 7}}, {{1, 1}}, {{0, 4}}, {{4, 33}}};
   std::vector<OpCase> all;
   for (const Weighting weighting : all_weightings()) {
-    if (!has_gradient(weighting) || weighting == Weighting::kStraightThrough) continue;
+    if (!is_smooth(weighting)) continue;
     const WeightingOptions options = options_of(weighting);
     std::string name = "Weigh" + std::string(name_of(weighting));
     std::erase(name, '_');
@@ -197,17 +202,28 @@ TEST(Weightings, TakeEmptyMatrices) {
   }
 }
 
-// A model that has diverged should say so and not crash: sorting NaN can.
-TEST(Weightings, NaNStaysInItsRow) {
-  const Tensor scores = random_scores({2, 40});
-  for (size_t j = 1; j < 40; j += 3) scores.data()[j] = kNaN;
+TEST(Weightings, OnlyHardOnesStopTheGradient) {
+  const Tensor scores = random_scores({2, 3}).require_grad();
   for (const Weighting weighting : all_weightings()) {
-    if (!has_gradient(weighting) || weighting == Weighting::kStraightThrough) continue;
-    if (weighting == Weighting::kMonotonic) continue;  // the next row starts from this one
-    const std::vector<float> weights = weigh(scores, options_of(weighting)).weights.to_vector();
-    const auto is_nan = [](float w) { return std::isnan(w); };
-    EXPECT_TRUE(std::any_of(weights.begin(), weights.begin() + 40, is_nan)) << name_of(weighting);
-    EXPECT_TRUE(std::none_of(weights.begin() + 40, weights.end(), is_nan)) << name_of(weighting);
+    const Tensor weights = weigh(scores, options_of(weighting)).weights;
+    EXPECT_EQ(weights.needs_grad(), has_gradient(weighting)) << name_of(weighting);
+  }
+}
+
+// A model that has diverged should say so, and a sort should survive it.
+TEST(Weightings, NaNIsNotHiddenAndStaysInItsRow) {
+  constexpr size_t kKeys = 40;
+  const auto is_nan = [](float w) { return std::isnan(w); };
+  for (const Weighting weighting : all_weightings()) {
+    if (!is_smooth(weighting)) continue;
+    for (size_t place = 0; place < kKeys; ++place) {
+      const Tensor scores = random_scores({2, kKeys});
+      scores.data()[kKeys + place] = kNaN;
+      const std::vector<float> weights = weigh(scores, options_of(weighting)).weights.to_vector();
+      const auto second = weights.begin() + kKeys;
+      EXPECT_TRUE(std::none_of(weights.begin(), second, is_nan)) << name_of(weighting);
+      EXPECT_TRUE(std::any_of(second, weights.end(), is_nan)) << name_of(weighting);
+    }
   }
 }
 
