@@ -58,8 +58,7 @@ void activate_backward(const RowGradient& row) {
                              row.gradient.size(), false);
 }
 
-// All queries at once, with the masked keys, where one row depends on the row before:
-// monotonic.cpp.
+// All queries and all keys, for a weighting where a row depends on the one before it.
 struct Matrix {
   kernels::Rows scores;
   kernels::MutableRows weights;

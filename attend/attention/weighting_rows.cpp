@@ -17,7 +17,7 @@ bool comes_first(float a, float b) { return a > b || (std::isnan(a) && !std::isn
 
 // Turns the scores into z = scale * (score - largest), for a weighting whose weights are a power of
 // max(z - threshold, 0) that sum to one. The largest weight is at most one, so the threshold is at
-// least -1: what z lies above it, sorted, is all that it depends on.
+// least -1: it depends on nothing but the z above that, which are returned in order.
 Floats shifted_and_sorted(const Row& row, float scale) {
   const float largest = *std::ranges::min_element(row.values, comes_first);
   for (float& z : row.values) z = scale * (z - largest);
@@ -42,8 +42,8 @@ void softmax_backward(const RowGradient& row) {
                             false);
 }
 
-// weight = z - threshold, where the k largest scores, which get one, say
-//   sum (z - threshold) = 1.
+// weight = max(z - threshold, 0). The k largest z, those above the threshold, determine it by
+//   sum z - k threshold = 1.
 void sparsemax(const Row& row) {
   double sum = 0, threshold = -1, k = 0;
   for (const float z : shifted_and_sorted(row, 1.0f)) {
@@ -66,8 +66,8 @@ void sparsemax_backward(const RowGradient& row) {
   }
 }
 
-// weight = (z - threshold)^2 with z half the score. The k largest, of mean m and squared deviations
-// d in all, say
+// weight = max(z - threshold, 0)^2 with z half the score. The k largest z, those above the
+// threshold, have a mean m and squared deviations from it d in all, and determine it by
 //   k (m - threshold)^2 + d = 1.
 void entmax15(const Row& row) {
   double mean = 0, deviations = 0, threshold = -1, k = 0;

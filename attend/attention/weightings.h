@@ -16,7 +16,7 @@ enum class Weighting {
   kRelu,             // max(s, 0)
   kIdentity,         // s
   kSparsemax,        // the nearest point of the simplex (Martins and Astudillo, 2016)
-  kEntmax15,         // 1.5-entmax, between the two (Peters et al., 2019)
+  kEntmax15,         // 1.5-entmax, between softmax and sparsemax (Peters et al., 2019)
   kTopK,             // softmax over the k largest scores
   kHardArgmax,       // 1 for the largest score (the first of equals), no gradient
   kHardSample,       // 1 for a key drawn from the softmax, no gradient; see log_probability
