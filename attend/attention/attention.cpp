@@ -134,8 +134,8 @@ void check_shaw(const Tensor& vectors, const char* what, size_t width) {
 std::string why_plain(const AttentionProblem& p) {
   const AttentionOptions& o = p.options;
   if (o.plain) return "asked for";
-  if (p.score.core != ScoreCore::kDot) {
-    return fmt::format("score {} is not a dot product", name_of(o.score));
+  if (p.score.core != ScoreCore::kDot && p.score.core != ScoreCore::kAdditive) {
+    return fmt::format("score {} has no fused kernel", name_of(o.score));
   }
   if (o.weighting != Weighting::kSoftmax && o.weighting != Weighting::kSigmoid &&
       o.weighting != Weighting::kRelu) {

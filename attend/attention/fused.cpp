@@ -35,6 +35,7 @@ kernels::AttentionSpec spec_of(const AttentionProblem& p, const Tensor& bias,
   if (o.mask.pairs.defined()) {
     spec.mask = pair_table(o.mask.pairs.data(), o.mask.pairs.shape(), "mask", p);
   }
+  if (p.score.core == ScoreCore::kAdditive) spec.vector = p.score.vector.data();
   spec.scale = p.score.scale;
   spec.softcap = o.softcap;
   if (bias.defined()) {
@@ -88,6 +89,7 @@ void hand_over(const AttentionProblem& p, const kernels::AttentionSpec& spec,
 Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
   const AttentionProblem& p = *problem;
   const Tensor &q = p.score.q, &k = p.score.k, &v = p.v, &sinks = p.options.sinks;
+  const Tensor& vector = p.score.vector;
   const Tensor bias = p.options.bias.defined() ? contiguous(p.options.bias) : Tensor();
   const Tensor relative =
       p.options.relative.values.defined() ? contiguous(p.options.relative.values) : Tensor();
@@ -101,9 +103,9 @@ Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
   const bool softmax = p.options.weighting == Weighting::kSoftmax;
   Attended attended{out, softmax ? lse : Tensor(), {}, AttentionPath::kFused, {}};
   attended.output = record(
-      out, {q, k, v, bias, relative, sinks},
-      [problem, q, k, v, bias, relative, sinks, lse, out = out.detach()](const Tensor& dy,
-                                                                         Grads& grads) {
+      out, {q, k, v, bias, relative, sinks, vector},
+      [problem, q, k, v, bias, relative, sinks, vector, lse, out = out.detach()](const Tensor& dy,
+                                                                                 Grads& grads) {
         const AttentionProblem& pr = *problem;
         kernels::AttentionGradients to{part_of(q, grads), key_part_of(k, pr, grads),
                                        key_part_of(v, pr, grads)};
@@ -114,6 +116,7 @@ Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
           to.drelative = grads.accumulator(relative);
         }
         if (sinks.defined() && grads.wants(sinks)) to.dsinks = grads.accumulator(sinks);
+        if (vector.defined() && grads.wants(vector)) to.dvector = grads.accumulator(vector);
         kernels::attention_backward(spec_of(pr, bias, relative), {matrix(q), matrix(k), matrix(v)},
                                     matrix(out), lse.data(), matrix(dy), to);
       });

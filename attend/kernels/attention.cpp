@@ -14,6 +14,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "attend/kernels/attention_additive-inl.h"
 #include "attend/kernels/attention_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,6 +52,9 @@ class Forward {
   }
 
  private:
+  bool additive() const { return spec_.vector != nullptr; }
+  AdditiveBlock Additive() const { return {spec_, in_, chunk_.sequence, chunk_.kv_head}; }
+
   size_t value_panels() const { return RoundUp(spec_.value_width, kPanel) / kPanel; }
 
   void Take(Keys keys) {
@@ -85,7 +89,7 @@ class Forward {
     const RowBlock block(spec_, chunk_, 0);
     Take({});
     const size_t width = spec_.width;
-    for (size_t r = 0; r < block.count; ++r) {
+    for (size_t r = 0; r < block.count && !additive(); ++r) {
       const QueryRow& row = block.rows[r];
       std::copy_n(in_.q.data + row.row * in_.q.stride + row.head * width, width,
                   packed_rows_ + r * width);
@@ -93,7 +97,11 @@ class Forward {
     Start(block);
     for (size_t begin = keys.begin; begin < keys.end; begin += kWindow) {
       const Keys window{begin, std::min(keys.end, begin + kWindow)};
-      MultiplyFewKeys(block.count, window);
+      if (additive()) {
+        Additive().Scores(block, window, scores_, kScoreStride);
+      } else {
+        MultiplyFewKeys(block.count, window);
+      }
       for (size_t r = 0; r < block.count; ++r) {
         float* sums = begin == keys.begin ? nullptr : SumsOf(r);
         WeighRow(block.rows[r], window, scores_ + r * kScoreStride, sums, state_[r]);
@@ -164,7 +172,9 @@ class Forward {
     keys_.end = std::min(keys.end, spec_.k_count(chunk_.sequence));
     if (keys_.empty()) return;
     const Matrix k{KeyRow(keys.begin), in_.k.stride, true};
-    PackRight(k, 0, spec_.width, 0, keys_.count(), key_panels_, spec_.width * kPanel);
+    if (!additive()) {
+      PackRight(k, 0, spec_.width, 0, keys_.count(), key_panels_, spec_.width * kPanel);
+    }
     const float* v = ValueRow(keys.begin);
     PackPanelsPlain(keys_.count(), v, in_.v.stride, spec_.value_width, value_panels_,
                     keys.count() * kPanel);
@@ -172,7 +182,8 @@ class Forward {
   }
 
   void RunBlock(const RowBlock& block) {
-    const PackedRows left = PackRows(block, in_.q, spec_.width, packed_rows_);
+    PackedRows left{};
+    if (!additive()) left = PackRows(block, in_.q, spec_.width, packed_rows_);
     Start(block);
     for (size_t begin = RoundDown(block.keys.begin, kWindow); begin < block.keys.end;
          begin += kWindow) {
@@ -190,8 +201,12 @@ class Forward {
 
   void RunWindow(const RowBlock& block, const PackedRows& left, Keys window) {
     const Keys panels = block.keys.And(window);
-    MultiplyKeys(block, left, {key_panels_, keys_.begin}, panels, spec_.scale,
-                 scores_ + (panels.begin - window.begin), kScoreStride);
+    if (additive()) {
+      Additive().Scores(block, window, scores_, kScoreStride);
+    } else {
+      MultiplyKeys(block, left, {key_panels_, keys_.begin}, panels, spec_.scale,
+                   scores_ + (panels.begin - window.begin), kScoreStride);
+    }
     for (size_t t = 0; t < block.tiles.count; ++t) {
       const Keys seen = block.tile_keys[t].And(window);
       if (seen.empty()) continue;

@@ -50,7 +50,9 @@ struct AttentionSpec {
   const KeyRange* ranges = nullptr;  // (q rows), within their sequences
   PairTable<const uint8_t> mask;     // zero: may not attend; none if null
 
-  // score = (softcap(scale q.k) + bias) * inverse_temperature, softcap(s) = cap tanh(s / cap)
+  // score = (softcap(scale q.k) + bias) * inverse_temperature, softcap(s) = cap tanh(s / cap). With
+  // a vector, the sum of vector tanh(q + k) stands for q.k.
+  const float* vector = nullptr;  // (heads, width)
   float scale = 1.0f;
   float softcap = 0.0f;  // 0: none
   PairTable<const float> bias;
@@ -95,6 +97,7 @@ struct AttentionGradients {
   Part dq, dk, dv;             // like q, k, v
   PairTable<float> dbias;      // steps as in the bias; always added to
   float* drelative = nullptr;  // like the relative bias; always added to
+  float* dvector = nullptr;    // always added to
   float* dsinks = nullptr;     // always added to
 };
 

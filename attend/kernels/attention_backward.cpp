@@ -17,6 +17,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "attend/kernels/attention_additive-inl.h"
 #include "attend/kernels/attention_tile-inl.h"
 
 #ifndef ATTEND_KERNELS_ATTENTION_BACKWARD_ONCE_
@@ -37,6 +38,7 @@ struct ChunkSums {
   float *dk, *dv;             // (keys of the sequence, columns in whole panels)
   PairTable<float> dbias;     // or null
   float *drelative, *dsinks;  // (group, size), (group); or null
+  float* dvector;             // (group, width); null for dot products
 };
 
 // Those of all parts of a sequence and key head: (parts, rows, columns in whole panels).
@@ -94,6 +96,9 @@ class Backward {
     for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
   }
 
+  bool additive() const { return spec_.vector != nullptr; }
+  AdditiveBlock Additive() const { return {spec_, b_.in, chunk_.sequence, chunk_.kv_head}; }
+
   size_t key_columns() const { return Panels(spec_.width) * kPanel; }
   size_t value_columns() const { return Panels(spec_.value_width) * kPanel; }
 
@@ -130,10 +135,11 @@ class Backward {
     const size_t row = spec_.k_begin(chunk_.sequence) + keys.begin, stride = b_.in.k.stride;
     const float* k = b_.in.k.data + row * stride + chunk_.kv_head * spec_.width;
     const float* v = b_.in.v.data + row * b_.in.v.stride + chunk_.kv_head * spec_.value_width;
-    PackRight({k, stride, true}, 0, spec_.width, 0, keys_.count(), keys_across_,
-              spec_.width * kPanel);
     PackRight({v, b_.in.v.stride, true}, 0, spec_.value_width, 0, keys_.count(), values_across_,
               spec_.value_width * kPanel);
+    if (additive()) return;
+    PackRight({k, stride, true}, 0, spec_.width, 0, keys_.count(), keys_across_,
+              spec_.width * kPanel);
     PackPanelsPlain(keys_.count(), k, stride, spec_.width, keys_along_, keys.count() * kPanel);
     bad_.Collect({k, stride}, keys_, spec_.width, KeysAlong());
   }
@@ -143,24 +149,38 @@ class Backward {
   }
 
   void RunBlock(const RowBlock& block) {
-    const PackedRows q = PackRows(block, b_.in.q, spec_.width, q_tiles_);
+    PackedRows q{};
+    if (additive()) {
+      std::fill_n(dq_, block.count * key_columns(), 0.0f);
+    } else {
+      q = PackRows(block, b_.in.q, spec_.width, q_tiles_);
+      PackRowPanels(block, b_.in.q, spec_.width, q_panels_);
+    }
     const PackedRows dout = PackRows(block, b_.dout, spec_.value_width, dout_tiles_);
-    PackRowPanels(block, b_.in.q, spec_.width, q_panels_);
     PackRowPanels(block, b_.dout, spec_.value_width, dout_panels_);
     for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r);
     for (size_t begin = RoundDown(block.keys.begin, kWindow); begin < block.keys.end;
          begin += kWindow) {
       const Keys window{begin, begin + kWindow}, panels = block.keys.And(window);
       const size_t offset = panels.begin - begin;
-      MultiplyKeys(block, q, {keys_across_, keys_.begin}, panels, spec_.scale, weights_ + offset,
-                   kStride);
+      if (additive()) {
+        Additive().Scores(block, window, weights_, kStride);
+      } else {
+        MultiplyKeys(block, q, {keys_across_, keys_.begin}, panels, spec_.scale, weights_ + offset,
+                     kStride);
+      }
       MultiplyKeys(block, dout, {values_across_, keys_.begin}, panels, 1.0f, dscores_ + offset,
                    kStride);
       for (size_t t = 0; t < block.tiles.count; ++t) RunTile(block, t, window, panels);
       AddTransposed(block, window, panels, weights_, dout_panels_, 1.0f, sums_.dv,
                     Panels(spec_.value_width));
-      AddTransposed(block, window, panels, dscores_, q_panels_, spec_.scale, sums_.dk,
-                    Panels(spec_.width));
+      if (additive()) {
+        Additive().Gradients(block, window, dscores_, kStride, dq_, sums_.dk, sums_.dvector,
+                             key_columns());
+      } else {
+        AddTransposed(block, window, panels, dscores_, q_panels_, spec_.scale, sums_.dk,
+                      Panels(spec_.width));
+      }
     }
     for (size_t t = 0; t < block.tiles.count; ++t) DeliverQueries(block, t);
   }
@@ -199,7 +219,7 @@ class Backward {
       clear(seen.end, panels.end);
       RunRow(block.rows[r], r, seen, p + seen.begin - window.begin, ds + seen.begin - window.begin);
     }
-    if (seen.empty()) return;
+    if (seen.empty() || additive()) return;
     const bool first = seen.begin == block.tile_keys[t].begin;
     const Keys real = seen.And({0, keys_.end});
     const float* ds = dscores_ + row * kStride + seen.begin - window.begin;
@@ -419,6 +439,7 @@ class BackwardWork {
     if (parts_ > 1) key_sums_.emplace(spec_.sequences * spec_.kv_heads * parts_ * unit_floats());
     if (grads_.drelative != nullptr) relative_sums_.emplace(chunks * relative_floats());
     if (grads_.dsinks != nullptr) sink_sums_.emplace(chunks * spec_.group());
+    if (spec_.vector != nullptr) vector_sums_.emplace(chunks * vector_floats());
     if (copies_bias()) bias_sums_.emplace(spec_.kv_heads * bias_floats());
     parallel_chunks(chunks, [this](size_t i) { run_chunk(i); });
     if (parts_ > 1) {
@@ -431,6 +452,9 @@ class BackwardWork {
         add(*relative_sums_, i, relative_floats(), grads_.drelative + head * spec_.relative.size);
       }
       if (sink_sums_) add(*sink_sums_, i, spec_.group(), grads_.dsinks + head);
+      if (grads_.dvector != nullptr) {
+        add(*vector_sums_, i, vector_floats(), grads_.dvector + head * spec_.width);
+      }
     }
     for (size_t h = 0; bias_sums_ && h < spec_.kv_heads; ++h) {
       add(*bias_sums_, h, bias_floats(), grads_.dbias.data);
@@ -442,6 +466,7 @@ class BackwardWork {
 
   size_t unit_floats() const { return keys_ * (key_columns_ + value_columns_); }
   size_t relative_floats() const { return spec_.group() * spec_.relative.size; }
+  size_t vector_floats() const { return spec_.group() * spec_.width; }
   bool copies_bias() const {
     return grads_.dbias.data != nullptr && grads_.dbias.head_step == 0 && spec_.kv_heads > 1;
   }
@@ -465,6 +490,7 @@ class BackwardWork {
     sums.dbias = grads_.dbias;
     if (bias_sums_) sums.dbias.data = bias_sums_->data() + kv_head * bias_floats();
     if (relative_sums_) sums.drelative = relative_sums_->data() + i * relative_floats();
+    if (vector_sums_) sums.dvector = vector_sums_->data() + i * vector_floats();
     if (sink_sums_) sums.dsinks = sink_sums_->data() + i * spec_.group();
     for (size_t s = group * group_size_; s < (group + 1) * group_size_; ++s) {
       sums.dk = own ? static_cast<float*>(own->data()) : sums_of(s, kv_head, part);
@@ -504,7 +530,7 @@ class BackwardWork {
   const AttentionGradients& grads_;
   size_t groups_, group_size_, parts_;
   size_t key_columns_, value_columns_, keys_;
-  std::optional<Sums> key_sums_, relative_sums_, sink_sums_, bias_sums_;
+  std::optional<Sums> key_sums_, relative_sums_, sink_sums_, bias_sums_, vector_sums_;
 };
 
 }  // namespace

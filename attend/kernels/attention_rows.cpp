@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "attend/kernels/attention_additive-inl.h"
 #include "attend/kernels/attention_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,8 +52,13 @@ void RunBlock(const AttentionSpec& spec, const AttentionInputs& in, const float*
   for (size_t begin = 0; begin < keys; begin += kWindow) {
     const Keys window{begin, begin + kWindow}, real = window.And({0, keys});
     const Keys seen = block.keys.And(window);
-    MultiplyKeys(block, left, {panels, 0}, seen, spec.scale, scores + (seen.begin - begin),
-                 kStride);
+    if (spec.vector != nullptr) {
+      AdditiveBlock{spec, in, sequence, block.rows[0].head / spec.group()}.Scores(block, window,
+                                                                                  scores, kStride);
+    } else {
+      MultiplyKeys(block, left, {panels, 0}, seen, spec.scale, scores + (seen.begin - begin),
+                   kStride);
+    }
     for (size_t r = 0; r < block.count; ++r) {
       const QueryRow& row = block.rows[r];
       float* s = scores + r * kStride;

@@ -14,7 +14,7 @@ struct AttentionReference {
   const AttentionSpec& spec;
   const AttentionInputs& in;
   std::vector<double> out, lse;  // (q rows, heads value_width), (q rows, heads)
-  std::vector<double> dq, dk, dv, dbias, drelative, dsinks;
+  std::vector<double> dq, dk, dv, dbias, drelative, dsinks, dvector;
 
   AttentionReference(const AttentionSpec& s, const AttentionInputs& i) : spec(s), in(i) {
     out.resize(spec.q_rows() * spec.heads * spec.value_width);
@@ -29,6 +29,7 @@ struct AttentionReference {
     dbias.resize(bias_size);
     drelative.resize(spec.heads * spec.relative.size);
     dsinks.resize(spec.heads);
+    dvector.resize(spec.heads * spec.width);
     for_rows([&](const Row& row) { backward(row, dout); });
   }
 
@@ -75,7 +76,11 @@ struct AttentionReference {
       if (spec.mask.data != nullptr && spec.mask.row(s, h, i)[j] == 0) continue;
       double score = 0.0;
       const float* q = in.q.data + row.row * in.q.stride + h * spec.width;
-      for (size_t c = 0; c < spec.width; ++c) score += double{q[c]} * key(row, j)[c];
+      for (size_t c = 0; c < spec.width; ++c) {
+        score += spec.vector == nullptr
+                     ? double{q[c]} * key(row, j)[c]
+                     : spec.vector[h * spec.width + c] * std::tanh(double{q[c]} + key(row, j)[c]);
+      }
       score *= spec.scale;
       if (spec.softcap != 0.0f) {
         row.capped[j] = std::tanh(score / spec.softcap);
@@ -162,8 +167,16 @@ struct AttentionReference {
       const size_t at_k =
           ((spec.k_begin(row.sequence) + j) * spec.kv_heads + row.head / spec.group()) * spec.width;
       for (size_t c = 0; c < spec.width; ++c) {
-        dq[at_q + c] += ds * key(row, j)[c];
-        dk[at_k + c] += ds * q[c];
+        if (spec.vector == nullptr) {
+          dq[at_q + c] += ds * key(row, j)[c];
+          dk[at_k + c] += ds * q[c];
+          continue;
+        }
+        const double t = std::tanh(double{q[c]} + key(row, j)[c]);
+        const double slope = ds * spec.vector[row.head * spec.width + c] * (1.0 - t * t);
+        dq[at_q + c] += slope;
+        dk[at_k + c] += slope;
+        dvector[row.head * spec.width + c] += ds * t;
       }
     }
     if (spec.sinks != nullptr) {

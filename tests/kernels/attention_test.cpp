@@ -28,7 +28,7 @@ struct Problem {
   int32_t window = -1;  // keys to the left, or all
   bool mask = false;
   Shared bias = Shared::kNone;
-  bool relative = false, sinks = false;
+  bool relative = false, sinks = false, additive = false;
   float softcap = 0.0f, temperature = 1.0f, dropout = 0.0f;
   FusedWeighting weighting = FusedWeighting::kSoftmax;
 };
@@ -76,6 +76,10 @@ class Attention {
       sinks = random(p.heads, 13);
       spec.sinks = sinks.data();
     }
+    if (p.additive) {
+      vector = random(p.heads * p.width, 14);
+      spec.vector = vector.data();
+    }
     q = random(spec.q_rows() * p.heads * p.width, 1);
     k = random(spec.k_rows() * p.kv_heads * p.width, 2);
     v = random(spec.k_rows() * p.kv_heads * p.value_width, 3);
@@ -104,6 +108,7 @@ class Attention {
     start(dbias, bias.size());
     start(drelative, relative.size());
     start(dsinks, sinks.size());
+    start(dvector, vector.size());
     AttentionGradients grads{{dq.data(), in.q.stride, add},
                              {dk.data(), in.k.stride, add},
                              {dv.data(), in.v.stride, add}};
@@ -113,12 +118,13 @@ class Attention {
     }
     if (!relative.empty()) grads.drelative = drelative.data();
     if (!sinks.empty()) grads.dsinks = dsinks.data();
+    if (!vector.empty()) grads.dvector = dvector.data();
     const size_t stride = spec.heads * spec.value_width;
     attention_backward(spec, in, {out.data(), stride}, lse.data(), {dout.data(), stride}, grads);
   }
 
   std::vector<std::vector<float>> results() const {
-    return {out, lse, dq, dk, dv, dbias, drelative, dsinks};
+    return {out, lse, dq, dk, dv, dbias, drelative, dsinks, dvector};
   }
 
   static std::vector<float> random(size_t size, uint64_t stream) {
@@ -130,8 +136,8 @@ class Attention {
   Problem problem;
   AttentionSpec spec;
   AttentionInputs in{};
-  std::vector<float> q, k, v, dout, bias, relative, sinks;
-  std::vector<float> out, lse, dq, dk, dv, dbias, drelative, dsinks;
+  std::vector<float> q, k, v, dout, bias, relative, sinks, vector;
+  std::vector<float> out, lse, dq, dk, dv, dbias, drelative, dsinks, dvector;
 
  private:
   static std::vector<int32_t> offsets(const std::vector<int32_t>& lengths) {
@@ -228,6 +234,25 @@ std::vector<Problem> problems() {
        .k_lengths = {5, 300},
        .causal = true,
        .dropout = 0.3f},
+      {.name = "additive", .q_lengths = mixed, .k_lengths = {9, 3, 1, 50, 20}, .additive = true},
+      {.name = "additive step",
+       .q_lengths = {1, 1, 1},
+       .k_lengths = {9, 70, 300},
+       .heads = 4,
+       .width = 19,
+       .value_width = 32,
+       .additive = true},
+      {.name = "additive and more",
+       .q_lengths = {150, 9},
+       .k_lengths = {170, 9},
+       .heads = 4,
+       .causal = true,
+       .mask = true,
+       .relative = true,
+       .sinks = true,
+       .additive = true,
+       .softcap = 1.5f,
+       .dropout = 0.2f},
       {.name = "everything",
        .q_lengths = {150, 7},
        .k_lengths = {170, 9},
@@ -275,6 +300,7 @@ TEST(AttentionKernel, EqualsTheReference) {
         expect_near(attention.dbias, reference.dbias, "dbias", base);
         if (problem.relative) expect_near(attention.drelative, reference.drelative, "drel", base);
         if (problem.sinks) expect_near(attention.dsinks, reference.dsinks, "dsinks", base);
+        if (problem.additive) expect_near(attention.dvector, reference.dvector, "dvector", base);
       }
     });
   }

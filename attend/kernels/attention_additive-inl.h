@@ -1,0 +1,81 @@
+// Additive scores (Bahdanau et al., 2015): the sum of v tanh(q + k) over the width of a head. What
+// is summed is never stored: the gradient computes it again. Included once for each SIMD target.
+#if defined(ATTEND_KERNELS_ATTENTION_ADDITIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEND_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#undef ATTEND_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#else
+#define ATTEND_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#endif
+
+#include "attend/kernels/attention_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+
+// The rows of one head that are compared.
+struct AdditivePair {
+  const float *q, *k, *v;
+  size_t width;
+};
+
+HWY_INLINE float AdditiveScore(const AdditivePair& x) {
+  return Sum(
+      x.width, [](V q, V k, V v) { return hn::Mul(v, Tanh(hn::Add(q, k))); }, x.q, x.k, x.v);
+}
+
+// dq, dk and dv += the gradient of that, times ds.
+HWY_FLATTEN HWY_NOINLINE inline void AdditiveGradient(const AdditivePair& x, float ds, float* dq,
+                                                      float* dk, float* dv) {
+  const V scale = hn::Set(D(), ds);
+  ForEachRegister(x.width, [&](auto at, size_t i) {
+    const V v = at.Load(x.v + i), t = Tanh(hn::Add(at.Load(x.q + i), at.Load(x.k + i)));
+    const V slope = hn::Mul(hn::Mul(scale, v), hn::NegMulAdd(t, t, hn::Set(D(), 1.0f)));
+    at.Store(hn::Add(at.Load(dq + i), slope), dq + i);
+    at.Store(hn::Add(at.Load(dk + i), slope), dk + i);
+    at.Store(hn::MulAdd(scale, t, at.Load(dv + i)), dv + i);
+  });
+}
+
+// All pairs of a block: what MultiplyKeys and its gradients are for dot products.
+struct AdditiveBlock {
+  const AttentionSpec& spec;
+  const AttentionInputs& in;
+  size_t sequence, kv_head;
+
+  HWY_INLINE AdditivePair Pair(const QueryRow& row, size_t key) const {
+    return {in.q.data + row.row * in.q.stride + row.head * spec.width,
+            in.k.data + (spec.k_begin(sequence) + key) * in.k.stride + kv_head * spec.width,
+            spec.vector + row.head * spec.width, spec.width};
+  }
+
+  // to[r * stride + j - window.begin] = scale score, for the keys that a row looks at.
+  void Scores(const RowBlock& block, Keys window, float* to, size_t stride) const {
+    for (size_t r = 0; r < block.count; ++r) {
+      const Keys seen = block.rows[r].keys.And(window);
+      for (size_t key = seen.begin; key < seen.end; ++key) {
+        to[r * stride + key - window.begin] = spec.scale * AdditiveScore(Pair(block.rows[r], key));
+      }
+    }
+  }
+
+  // dq (rows, columns), dk (keys of the sequence, columns) and dv (group, width) += their
+  // gradients.
+  void Gradients(const RowBlock& block, Keys window, const float* ds, size_t stride, float* dq,
+                 float* dk, float* dv, size_t columns) const {
+    for (size_t r = 0; r < block.count; ++r) {
+      const QueryRow& row = block.rows[r];
+      const Keys seen = row.keys.And(window);
+      for (size_t key = seen.begin; key < seen.end; ++key) {
+        const float d = spec.scale * ds[r * stride + key - window.begin];
+        if (d == 0.0f) continue;
+        AdditiveGradient(Pair(row, key), d, dq + r * columns, dk + key * columns,
+                         dv + row.head % spec.group() * spec.width);
+      }
+    }
+  }
+};
+
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
