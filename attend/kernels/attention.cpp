@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kWindow = 256;       // keys at a time: a multiple of a panel and of a mask's tile
+constexpr size_t kWindow = 512;       // keys at a time: a multiple of a panel and of a mask's tile
 constexpr size_t kLongestPart = 480;  // queries that share one packing of the keys
 
 // A float past each row keeps rows of a window from competing for the same cache sets.
