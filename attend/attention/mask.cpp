@@ -52,8 +52,9 @@ KeyRange run_of(std::span<const int32_t> documents, int32_t document) {
 KeyRange range_of(const Mask& mask, int64_t p, int64_t count, int64_t prefix) {
   int64_t begin = 0, end = count;
   if (mask.causal) end = std::min(end, std::max(p + 1, prefix));
-  if (mask.left) begin = std::max(begin, p - *mask.left);
-  if (mask.right) end = std::min(end, p + *mask.right + 1);
+  // Compared before they are added, since a window may be as wide as its type allows.
+  if (mask.left && *mask.left < p) begin = p - *mask.left;
+  if (mask.right && *mask.right < count - p) end = std::min(end, p + *mask.right + 1);
   if (begin >= end) return {0, 0};
   return {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
 }
