@@ -21,6 +21,18 @@ void copy_rows(const Tensor& from, size_t row, size_t count, const Tensor& to, s
 KeyValueCache::KeyValueCache(size_t sequences, size_t window)
     : window_(window), lengths_(sequences), seen_(sequences) {}
 
+KeyValueCache::KeyValueCache(const KeyValueCache& other)
+    : window_(other.window_),
+      capacity_(other.capacity_),
+      lengths_(other.lengths_),
+      seen_(other.seen_) {
+  const auto copy = [](const Tensor& x) {
+    return x.defined() ? Tensor::of(x.span(), x.shape()) : Tensor();
+  };
+  keys_ = copy(other.keys_);
+  values_ = copy(other.values_);
+}
+
 void KeyValueCache::append(const Packing& rows, const Tensor& k, const Tensor& v) {
   if (rows.count() != sequences() || rows.rows() != k.rows() || k.rows() != v.rows()) {
     throw ShapeError("cache: keys {} and values {} of {} rows for {} sequences, but it holds {}",

@@ -17,6 +17,11 @@ class KeyValueCache {
  public:
   KeyValueCache() = default;
   explicit KeyValueCache(size_t sequences, size_t window = 0);  // 0: everything
+  KeyValueCache(const KeyValueCache& other);                    // with memory of its own
+  KeyValueCache& operator=(const KeyValueCache& other) { return *this = KeyValueCache(other); }
+  KeyValueCache(KeyValueCache&&) = default;
+  KeyValueCache& operator=(KeyValueCache&&) = default;
+  ~KeyValueCache() = default;
 
   size_t sequences() const { return lengths_.size(); }
   size_t window() const { return window_; }

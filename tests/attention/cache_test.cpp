@@ -1,0 +1,141 @@
+// The cache of keys and values by itself: what it keeps, in which order, and what it refuses.
+#include "attend/attention/cache.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/attention/values.h"
+
+namespace attend {
+namespace {
+
+// Rows named by sequence and place, so that it shows where they went.
+Tensor rows_named(const Packing& rows, std::vector<int>& next, size_t width) {
+  const Tensor x = Tensor::empty({rows.rows(), width});
+  for (size_t s = 0; s < rows.count(); ++s) {
+    for (size_t r = rows.begin(s); r < rows.end(s); ++r) {
+      for (size_t c = 0; c < width; ++c) {
+        x.data()[r * width + c] = static_cast<float>(1000 * s) + static_cast<float>(next[s]);
+      }
+      ++next[s];
+    }
+  }
+  return x;
+}
+
+std::vector<float> kept(const KeyValueCache& cache, size_t s) {
+  const auto length = static_cast<size_t>(cache.lengths()[s]);
+  const Tensor keys = cache.keys().slice_rows(s * cache.capacity(), length);
+  const Tensor values = cache.values().slice_rows(s * cache.capacity(), length);
+  EXPECT_EQ(keys.slice_columns(0, 1).to_vector(), values.slice_columns(0, 1).to_vector());
+  return keys.slice_columns(0, 1).to_vector();
+}
+
+void append_named(KeyValueCache& cache, const std::vector<int32_t>& lengths,
+                  std::vector<int>& next) {
+  const Packing rows(lengths);
+  std::vector<int> same = next;
+  const Tensor k = rows_named(rows, same, 3);
+  cache.append(rows, k, rows_named(rows, next, 2));
+}
+
+TEST(KeyValueCache, GrowsAndKeepsEverything) {
+  KeyValueCache cache(2);
+  std::vector<int> next(2, 0);
+  for (int step = 0; step < 30; ++step) append_named(cache, {1, step % 3}, next);
+  EXPECT_EQ(cache.lengths()[0], 30);
+  EXPECT_EQ(cache.lengths()[1], 30);
+  EXPECT_EQ(cache.seen()[0], 30);
+  for (size_t s = 0; s < 2; ++s) {
+    const std::vector<float> rows = kept(cache, s);
+    for (size_t i = 0; i < 30; ++i) {
+      EXPECT_EQ(rows[i], static_cast<float>(1000 * s) + static_cast<float>(i));
+    }
+  }
+}
+
+TEST(KeyValueCache, RollsAndKeepsTheWindow) {
+  const size_t window = 5;
+  KeyValueCache cache(2, window);
+  std::vector<int> next(2, 0);
+  size_t capacity = 0;
+  for (int step = 0; step < 60; ++step) {
+    append_named(cache, {1, 2}, next);
+    if (step == 20) capacity = cache.capacity();
+    for (size_t s = 0; s < 2; ++s) {
+      EXPECT_EQ(cache.seen()[s], next[s]);
+      const std::vector<float> rows = kept(cache, s);
+      ASSERT_GE(rows.size(), std::min<size_t>(window, static_cast<size_t>(next[s])));
+      for (size_t i = 0; i < rows.size(); ++i) {
+        ASSERT_EQ(
+            rows[rows.size() - 1 - i],
+            static_cast<float>(1000 * s) + static_cast<float>(next[s] - 1) - static_cast<float>(i));
+      }
+    }
+  }
+  EXPECT_EQ(cache.capacity(), capacity);  // it does not grow for ever
+}
+
+TEST(KeyValueCache, ReordersToMoreOrFewer) {
+  KeyValueCache cache(3);
+  std::vector<int> next(3, 0);
+  append_named(cache, {2, 0, 4}, next);
+  const std::vector<float> last = kept(cache, 2), first = kept(cache, 0);
+  cache.reorder(std::vector<size_t>{2, 2, 0, 1});
+  EXPECT_EQ(cache.sequences(), 4u);
+  EXPECT_EQ(kept(cache, 0), last);
+  EXPECT_EQ(kept(cache, 1), last);
+  EXPECT_EQ(kept(cache, 2), first);
+  EXPECT_TRUE(kept(cache, 3).empty());
+  cache.reorder(std::vector<size_t>{2});
+  EXPECT_EQ(kept(cache, 0), first);
+  EXPECT_EQ(cache.seen()[0], 2);
+}
+
+// Twins after a reorder, and copies, go their own ways.
+TEST(KeyValueCache, CopiesAreIndependent) {
+  KeyValueCache cache(1);
+  std::vector<int> next(1, 0), other(1, 100);
+  append_named(cache, {2}, next);
+  KeyValueCache copy = cache;
+  append_named(copy, {1}, other);
+  append_named(cache, {1}, next);
+  EXPECT_EQ(kept(copy, 0), (std::vector<float>{0, 1, 100}));
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1, 2}));
+  copy = cache;
+  append_named(copy, {1}, other);
+  append_named(cache, {1}, next);
+  EXPECT_EQ(kept(copy, 0), (std::vector<float>{0, 1, 2, 101}));
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1, 2, 3}));
+}
+
+TEST(KeyValueCache, ClearStartsAnew) {
+  KeyValueCache cache(1, 3);
+  std::vector<int> next(1, 0);
+  append_named(cache, {7}, next);
+  cache.clear();
+  EXPECT_EQ(cache.seen()[0], 0);
+  append_named(cache, {1}, next);
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{7}));
+}
+
+TEST(KeyValueCache, ErrorsNameTheValues) {
+  KeyValueCache cache(2);
+  const Tensor k = Tensor::zeros({2, 4});
+  expect_error<ShapeError>([&] { cache.append(Packing::of({2}), k, k); },
+                           "2 rows for 1 sequences, but it holds 2");
+  expect_error<ShapeError>([&] { cache.append(Packing::of({1, 2}), k, k); }, "[2, 4]");
+  cache.append(Packing::of({1, 1}), k, k);
+  expect_error<ShapeError>(
+      [&] {
+        cache.append(Packing::of({1, 1}), Tensor::zeros({2, 3}), k);
+      },
+      "keys [2, 3] and values [2, 4] do not fit those of before, 4 and 4");
+  expect_error<ShapeError>(
+      [&] {
+        cache.reorder(std::vector<size_t>{0, 2});
+      },
+      "there is no sequence 2 among 2");
+}
+
+}  // namespace
+}  // namespace attend
