@@ -22,8 +22,9 @@ MultiHeadConfig resolved(MultiHeadConfig c) {
   }
   if (c.kv_heads == 0) c.kv_heads = c.heads;
   if (c.heads % c.kv_heads != 0) {
-    throw ConfigError("multi-head attention: {} heads cannot share {} key heads evenly", c.heads,
-                      c.kv_heads);
+    throw ConfigError(
+        "multi-head attention: {} heads cannot share {} key heads evenly; kv_heads divides heads",
+        c.heads, c.kv_heads);
   }
   if (c.head_width == 0) {
     if (c.width % c.heads != 0) {
@@ -42,6 +43,13 @@ MultiHeadConfig resolved(MultiHeadConfig c) {
         "multi-head attention: score {} has weights of its own; its projections "
         "already are the layer's, so use dot, scaled_dot, cosine or distance",
         name_of(c.score));
+  }
+  const size_t rotated = c.rotary.rotated == 0 ? c.head_width : c.rotary.rotated;
+  if (c.positions == Positions::kRotary && (rotated % 2 != 0 || rotated > c.head_width)) {
+    throw ConfigError(
+        "multi-head attention: rotary positions turn pairs of columns, but {} of {} columns of a "
+        "head cannot be paired; choose an even number",
+        rotated, c.head_width);
   }
   if (c.window && *c.window < 0) {
     throw ConfigError("multi-head attention: a window of {} keys; 0 or more", *c.window);
@@ -122,7 +130,7 @@ Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
   const std::vector<int32_t> positions = positions_of(packing, cache.seen());
   const auto [k, v] = project(x, positions);
   cache.append(packing, k, v);
-  AttentionOptions o = options({}, longest(cache.lengths()));
+  AttentionOptions o = options({.causal = true}, longest(cache.lengths()));
   o.queries = packing;
   o.keys = cache.packing();
   o.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());

@@ -59,7 +59,8 @@ struct MultiHeadAttention {
   // Queries look at another sequence.
   Tensor operator()(const Tensor& x, const Packing& queries, const Tensor& source,
                     const Packing& keys, const Mask& mask = {}) const;
-  // The same as the first for the next rows of sequences whose earlier rows are in the cache.
+  // The same as the first, causal, for the next rows of sequences whose earlier rows are in the
+  // cache.
   Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
   // The same as the second for a source that was projected before.
   Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source) const;
