@@ -19,7 +19,7 @@ struct RecordRequest {
   size_t first_query = 0, query_count = SIZE_MAX;
   bool weights = true;
   bool scores = false;   // before weighting, -infinity where masked
-  bool lse = false;      // log-sum-exp of each row; softmax only
+  bool lse = false;      // log-sum-exp of each row, with its sink; softmax only
   bool entropy = false;  // of each row's weights, in nats
 };
 

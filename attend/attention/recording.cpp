@@ -27,11 +27,14 @@ float entropy(std::span<const float> weights) {
   return static_cast<float>(sum);
 }
 
-float log_sum_exp(std::span<const float> scores) {
-  constexpr float kNothing = -std::numeric_limits<float>::infinity();
-  const float largest = scores.empty() ? kNothing : *std::ranges::max_element(scores);
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// The sink is one more score, or kNothing.
+float log_sum_exp(std::span<const float> scores, float sink) {
+  float largest = sink;
+  for (const float s : scores) largest = std::max(largest, s);
   if (largest == kNothing) return kNothing;
-  double sum = 0.0;
+  double sum = std::exp(double{sink} - largest);
   for (const float s : scores) sum += std::exp(double{s} - largest);
   return largest + static_cast<float>(std::log(sum));
 }
@@ -61,7 +64,11 @@ void Recording::give(size_t sequence, size_t head, const Tensor& weights,
       problem_.options.name, call_, sequence, head, queries(sequence).first, {}, {}, {}, {}};
   if (request_->weights) recorded.weights = weights.detach();
   if (request_->scores) recorded.scores = scores.detach();
-  if (request_->lse) recorded.lse = of_rows(scores, log_sum_exp);
+  const AttentionOptions& o = problem_.options;
+  if (request_->lse && o.weighting == Weighting::kSoftmax) {
+    const float sink = o.sinks.defined() ? o.sinks.data()[head] : kNothing;
+    recorded.lse = of_rows(scores, [=](auto row) { return log_sum_exp(row, sink); });
+  }
   if (request_->entropy) recorded.entropy = of_rows(weights, entropy);
   recorder_->take(std::move(recorded));
 }

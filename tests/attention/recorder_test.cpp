@@ -1,0 +1,246 @@
+// Looking at attention: what a Recorder gets, and that being looked at changes nothing.
+#include "attend/attention/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attend/attention/multi_head.h"
+#include "attend/tensor/tape.h"
+#include "attend/tensor/training.h"
+#include "tests/attention/values.h"
+
+namespace attend {
+namespace {
+
+struct Inputs {
+  Packing queries = Packing::of({5, 3, 0}), keys = Packing::of({9, 3, 4});
+  Tensor q = random_tensor({8, 4 * 6}, 1), k = random_tensor({16, 2 * 6}, 2),
+         v = random_tensor({16, 2 * 5}, 3);
+
+  AttentionOptions options() const {
+    AttentionOptions o{.heads = 4, .kv_heads = 2};
+    o.queries = queries;
+    o.keys = keys;
+    o.mask.causal = true;
+    o.relative = alibi(4, 12);
+    o.softcap = 2.0f;
+    o.name = "layer";
+    return o;
+  }
+  Attended run(const AttentionOptions& o) const { return attention(q, k, v, o); }
+};
+
+TEST(Recorder, OutputsAndPathDoNotChange) {
+  const Inputs in;
+  for (const Weighting weighting :
+       {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kRelu, Weighting::kSparsemax}) {
+    AttentionOptions options = in.options();
+    options.weighting = weighting;
+    const Attended before = in.run(options);
+    Recorder recorder;
+    recorder.request = {.scores = true, .lse = true, .entropy = true};
+    const Attended seen = in.run(options);
+    EXPECT_EQ(seen.path, before.path);
+    EXPECT_EQ(seen.path == AttentionPath::kFused, weighting != Weighting::kSparsemax);
+    EXPECT_EQ(seen.output.to_vector(), before.output.to_vector());
+    EXPECT_EQ(recorder.heads.size(), 3u * 4);
+    EXPECT_EQ(recorder.heads[0].lse.defined(), weighting == Weighting::kSoftmax);
+  }
+}
+
+TEST(Recorder, GradientsDoNotChange) {
+  const Inputs in;
+  Tensor q = in.q;
+  q.require_grad();
+  const auto gradient = [&] {
+    q.clear_grad();
+    TrainingScope training(Rng(5));
+    AttentionOptions options = in.options();
+    options.dropout = 0.3f;
+    backward(attention(q, in.k, in.v, options).output, random_tensor({8, 20}, 9));
+    return q.grad().to_vector();
+  };
+  const std::vector<float> alone = gradient();
+  Recorder recorder;
+  EXPECT_EQ(gradient(), alone);
+  EXPECT_FALSE(recorder.heads.front().weights.needs_grad());
+}
+
+// The output is the recorded weights times the values, and both paths record the same.
+TEST(Recorder, WeightsAreThoseThatWereUsed) {
+  const Inputs in;
+  for (const Weighting weighting : {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kRelu}) {
+    AttentionOptions options = in.options();
+    options.weighting = weighting;
+    Recorder fused;
+    const Tensor y = in.run(options).output;
+    Recorder plain;
+    options.plain = true;
+    in.run(options);
+    ASSERT_EQ(fused.heads.size(), plain.heads.size());
+    for (size_t i = 0; i < fused.heads.size(); ++i) {
+      const RecordedHead &a = fused.heads[i], &b = plain.heads[i];
+      EXPECT_EQ(a.sequence, b.sequence);
+      EXPECT_EQ(a.head, b.head);
+      ASSERT_EQ(a.weights.shape(),
+                (Shape{in.queries.length(a.sequence), in.keys.length(a.sequence)}));
+      expect_values(a.weights, b.weights.to_vector(), 1e-6f);
+      for (size_t r = 0; r < a.weights.rows(); ++r) {
+        double total = 0.0, column = 0.0;
+        for (size_t j = 0; j < a.weights.width(); ++j) {
+          const float w = a.weights.data()[r * a.weights.width() + j];
+          total += w;
+          column += w * in.v.data()[(in.keys.begin(a.sequence) + j) * 10 + a.head / 2 * 5 + 1];
+        }
+        if (weighting == Weighting::kSoftmax) {
+          EXPECT_NEAR(total, 1.0, 1e-5);
+        }
+        EXPECT_NEAR(y.data()[(in.queries.begin(a.sequence) + r) * 20 + a.head * 5 + 1], column,
+                    1e-5);
+      }
+    }
+  }
+}
+
+TEST(Recorder, ScoresLogSumExpAndEntropyAreThoseOfTheirDefinitions) {
+  const Inputs in;
+  for (const bool sinks : {false, true}) {
+    for (const bool plain : {false, true}) {
+      AttentionOptions options = in.options();
+      if (sinks) options.sinks = Tensor::of({0.3f, -1, 0.8f, 2}, {4});
+      const Tensor lse = in.run(options).lse;
+      options.plain = plain;
+      Recorder recorder;
+      recorder.request = {.scores = true, .lse = true, .entropy = true};
+      in.run(options);
+      for (const RecordedHead& head : recorder.heads) {
+        const size_t keys = head.weights.width();
+        for (size_t r = 0; r < head.weights.rows(); ++r) {
+          const size_t row = in.queries.begin(head.sequence) + r;
+          EXPECT_NEAR(head.lse.data()[r], lse.data()[row * 4 + head.head], 1e-5) << sinks << plain;
+          double entropy = 0.0;
+          for (size_t j = 0; j < keys; ++j) {
+            const float s = head.scores.data()[r * keys + j];
+            const double w = head.weights.data()[r * head.weights.stride() + j];
+            const bool masked = j > keys - head.weights.rows() + r;
+            EXPECT_EQ(s == -std::numeric_limits<float>::infinity(), masked);
+            EXPECT_NEAR(w, std::exp(double{s} - head.lse.data()[r]), 1e-5);
+            if (w > 0) entropy -= w * std::log(w);
+          }
+          EXPECT_NEAR(head.entropy.data()[r], entropy, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TEST(Recorder, HandsOverOnlyWhatWasAskedFor) {
+  const Inputs in;
+  AttentionOptions options = in.options();
+  Recorder all;
+  in.run(options);
+  for (const bool plain : {false, true}) {
+    options.plain = plain;
+    Recorder some;
+    some.request.heads = {3, 1};
+    some.request.sequences = {0};
+    some.request.first_query = 2;
+    some.request.query_count = 2;
+    in.run(options);
+    ASSERT_EQ(some.heads.size(), 2u);
+    for (const RecordedHead& head : some.heads) {
+      EXPECT_EQ(head.sequence, 0u);
+      EXPECT_EQ(head.first_query, 2u);
+      EXPECT_FALSE(head.scores.defined() || head.lse.defined() || head.entropy.defined());
+      expect_values(head.weights, all.heads[head.head].weights.slice_rows(2, 2).to_vector(), 1e-6f);
+    }
+    EXPECT_EQ(some.heads[0].head, 1u);
+    EXPECT_EQ(some.heads[1].head, 3u);
+    some.heads.clear();
+    some.request = {.first_query = 4, .weights = false, .entropy = true};
+    in.run(options);
+    ASSERT_EQ(some.heads.size(), 12u);
+    EXPECT_FALSE(some.heads[0].weights.defined());
+    EXPECT_EQ(some.heads[0].entropy.size(), 1u);
+    EXPECT_EQ(some.heads[4].entropy.size(), 0u);  // a sequence of three queries
+  }
+}
+
+TEST(Recorder, LayersWithoutANameAreNotRecorded) {
+  const Inputs in;
+  AttentionOptions options = in.options();
+  options.name = "";
+  Recorder recorder;
+  in.run(options);
+  EXPECT_TRUE(recorder.heads.empty());
+}
+
+TEST(Recorder, ChoosesLayersByName) {
+  struct Second : Recorder {
+    std::optional<RecordRequest> wants(const std::string& layer) override {
+      if (layer != "second") return std::nullopt;
+      return RecordRequest{.heads = {0}, .sequences = {1}};
+    }
+  };
+  const Inputs in;
+  Second recorder;
+  for (const char* name : {"first", "second", "third"}) {
+    AttentionOptions options = in.options();
+    options.name = name;
+    in.run(options);
+  }
+  ASSERT_EQ(recorder.heads.size(), 1u);
+  EXPECT_EQ(recorder.heads[0].layer, "second");
+}
+
+TEST(Recorder, TheInnermostRecords) {
+  const Inputs in;
+  EXPECT_EQ(current_recorder(), nullptr);
+  Recorder outer;
+  {
+    Recorder inner;
+    EXPECT_EQ(current_recorder(), &inner);
+    in.run(in.options());
+    EXPECT_EQ(inner.heads.size(), 12u);
+  }
+  EXPECT_TRUE(outer.heads.empty());
+  in.run(in.options());
+  EXPECT_EQ(outer.heads.size(), 12u);
+}
+
+// A decoder's steps are calls 0, 1, 2 ... of each of its layers.
+TEST(Recorder, CountsTheCallsOfEachLayer) {
+  Rng rng(1);
+  MultiHeadConfig config;
+  config.width = 8;
+  config.heads = 2;
+  config.causal = true;
+  MultiHeadAttention first(config, rng), second(config, rng);
+  first.name = "first";
+  second.name = "second";
+  const Tensor x = random_tensor({4, 8}, 1);
+  Recorder whole;
+  first(x, Packing::of({4}));
+  Recorder recorder;
+  KeyValueCache a = first.cache(1), b = second.cache(1);
+  for (size_t t = 0; t < 4; ++t) {
+    first.step(x.slice_rows(t, 1), Packing::of({1}), a);
+    second.step(x.slice_rows(t, 1), Packing::of({1}), b);
+  }
+  ASSERT_EQ(recorder.heads.size(), 4u * 2 * 2);
+  for (size_t i = 0; i < recorder.heads.size(); ++i) {
+    const RecordedHead& head = recorder.heads[i];
+    const size_t t = i / 4;
+    EXPECT_EQ(head.call, t);
+    EXPECT_EQ(head.layer, i % 4 < 2 ? "first" : "second");
+    ASSERT_EQ(head.weights.shape(), (Shape{1, t + 1}));
+    if (head.layer == "second") continue;
+    const Tensor row = whole.heads[head.head].weights.slice_rows(t, 1).slice_columns(0, t + 1);
+    expect_values(head.weights, row.to_vector(), 1e-6f);
+  }
+}
+
+}  // namespace
+}  // namespace attend
