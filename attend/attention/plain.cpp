@@ -220,9 +220,7 @@ Attended plain_attention(const AttentionProblem& p) {
       const Tensor scores = head.scores();
       const Weighted weighted = head.weights(scores);
       if (recording && recording.wants(s, h)) {
-        const auto [first, count] = recording.queries(s);
-        recording.give(s, h, weighted.weights.slice_rows(first, count),
-                       scores.slice_rows(first, count));
+        recording.give_rows(s, h, weighted.weights, scores);
       }
       heads.push_back(head.output(weighted.weights));
       if (weighted.log_probability.defined()) {

@@ -54,6 +54,11 @@ class Recording {
 
   // Hands over one head; `scores` is used if wants_scores().
   void give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const;
+  // The same, of rows for all queries of the sequence.
+  void give_rows(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const {
+    const auto [first, count] = queries(sequence);
+    give(sequence, head, weights.slice_rows(first, count), scores.slice_rows(first, count));
+  }
 
  private:
   const AttentionProblem& problem_;

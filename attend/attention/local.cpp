@@ -1,0 +1,146 @@
+#include "attend/attention/local.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "attend/attention/problem.h"
+#include "attend/base/error.h"
+#include "attend/ops/activations.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/shape.h"
+#include "attend/ops/softmax.h"
+
+namespace attend {
+namespace {
+
+LocalConfig resolved(LocalConfig c) {
+  if (c.width == 0 || c.reach == 0) {
+    throw ConfigError("local attention: width {} and reach {} must be at least 1", c.width,
+                      c.reach);
+  }
+  if (c.key_width == 0) c.key_width = c.width;
+  if (c.hidden == 0) c.hidden = c.width;
+  const bool dot = c.score == Score::kDot || c.score == Score::kScaledDot;
+  if (!dot && c.score != Score::kGeneral && c.score != Score::kConcat) {
+    throw ConfigError("local attention: score {}; use dot, scaled_dot, general or concat",
+                      name_of(c.score));
+  }
+  if (dot && c.key_width != c.width) {
+    throw ConfigError(
+        "local attention: score {} compares queries of width {} with keys of width {}; use general",
+        name_of(c.score), c.width, c.key_width);
+  }
+  return c;
+}
+
+void check(const LocalConfig& c, const LocalAttention::Inputs& in) {
+  const auto is = [](const Tensor& x, const Packing& packing) {
+    return x.rank() == 2 && x.rows() == packing.rows();
+  };
+  if (!is(in.q, in.queries) || !is(in.k, in.keys) || !is(in.v, in.keys) ||
+      in.q.width() != c.width || in.k.width() != c.key_width ||
+      in.queries.count() != in.keys.count()) {
+    throw ShapeError(
+        "local attention: queries {}, keys {} and values {} do not fit {} sequences of {} rows and "
+        "{} of {}, or widths {} and {}",
+        in.q.shape(), in.k.shape(), in.v.shape(), in.queries.count(), in.queries.rows(),
+        in.keys.count(), in.keys.rows(), c.width, c.key_width);
+  }
+}
+
+// s - p of each pair: centres [queries, 1] to [queries, keys].
+Tensor distances(const Tensor& centres, size_t keys) {
+  const Tensor places = Tensor::empty({keys});
+  std::iota(places.data(), places.data() + keys, 0.0f);
+  return add(matmul(centres, Tensor::full({1, keys}, -1.0f)), places);
+}
+
+// Scores within reach, -infinity elsewhere.
+Tensor within(const Tensor& scores, const Tensor& distance, size_t reach) {
+  const Tensor near = Tensor::empty(scores.shape(), DType::kInt32);
+  for (size_t i = 0; i < near.size(); ++i) {
+    near.indices()[i] = std::abs(distance.data()[i]) <= static_cast<float>(reach);
+  }
+  return where(near, scores, Tensor::full(scores.shape(), -std::numeric_limits<float>::infinity()));
+}
+
+Tensor bell(const Tensor& distance, size_t reach) {
+  const float sigma = static_cast<float>(reach) / 2.0f;
+  return exp(scale(multiply(distance, distance), -1.0f / (2.0f * sigma * sigma)));
+}
+
+}  // namespace
+
+Mask local_mask(size_t reach, size_t first) {
+  Mask mask;
+  mask.q_offset = static_cast<int64_t>(first);
+  mask.left = mask.right = static_cast<int64_t>(reach);
+  return mask;
+}
+
+LocalAttention::LocalAttention(const LocalConfig& c, Rng& rng)
+    : config(resolved(c)),
+      centre(config.width, config.hidden, rng, {.bias = false}),
+      vector(parameter({config.hidden}, Init::kUniform, rng,
+                       1.0f / std::sqrt(static_cast<float>(config.hidden)))) {
+  if (config.score == Score::kGeneral) {
+    score_weight = parameter({config.key_width, config.width}, Init::kXavierUniform, rng);
+  }
+  if (config.score == Score::kConcat) {
+    score_weight =
+        parameter({config.hidden, config.width + config.key_width}, Init::kXavierUniform, rng);
+    score_vector = parameter({config.hidden}, Init::kUniform, rng,
+                             1.0f / std::sqrt(static_cast<float>(config.hidden)));
+  }
+}
+
+Tensor LocalAttention::centres(const Tensor& q, const Packing& queries, const Packing& keys) const {
+  const Tensor share = linear(centre(q, Activation::kTanh), reshape(vector, {1, config.hidden}), {},
+                              Activation::kSigmoid);
+  const Tensor lengths = Tensor::empty({q.rows(), 1});
+  for (size_t s = 0; s < queries.count(); ++s) {
+    std::fill(lengths.data() + queries.begin(s), lengths.data() + queries.end(s),
+              static_cast<float>(keys.length(s)));
+  }
+  return multiply(share, lengths);
+}
+
+Tensor LocalAttention::operator()(const Inputs& in) const {
+  check(config, in);
+  const ScoreWeights weights{.query = score_weight, .vector = score_vector};
+  const PreparedScore score =
+      prepare_score({config.score, weights, in.q, in.k, 1, 1, std::nullopt});
+  const Tensor p = centres(in.q, in.queries, in.keys);
+  AttentionProblem seen{};
+  seen.options.name = name;
+  seen.queries = in.queries;
+  const Recording recording(seen);
+  std::vector<Tensor> outputs;
+  for (size_t s = 0; s < in.queries.count(); ++s) {
+    const auto queries_of = [&](const Tensor& x) {
+      return x.slice_rows(in.queries.begin(s), in.queries.length(s));
+    };
+    const auto keys_of = [&](const Tensor& x) {
+      return x.slice_rows(in.keys.begin(s), in.keys.length(s));
+    };
+    const size_t keys = in.keys.length(s);
+    const Tensor distance = distances(queries_of(p), keys);
+    const Tensor all =
+        core_scores(score.core, queries_of(score.q), keys_of(score.k), score.vector, keys);
+    const Tensor near = within(scale(all, score.scale), distance, config.reach);
+    const Tensor w = multiply(softmax(near), bell(distance, config.reach));
+    if (recording && recording.wants(s, 0)) recording.give_rows(s, 0, w, near);
+    outputs.push_back(matmul(w, keys_of(in.v)));
+  }
+  return outputs.empty() ? Tensor::empty({0, in.v.width()}) : concat(outputs, 0);
+}
+
+void LocalAttention::visit(Visitor& v) {
+  v("centre", centre);
+  v("vector", vector);
+  v("score_weight", score_weight);
+  v("score_vector", score_vector);
+}
+
+}  // namespace attend
