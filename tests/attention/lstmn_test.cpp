@@ -1,0 +1,157 @@
+// The LSTM whose memory is attended, against the equations of the paper one step at a time.
+#include "attend/attention/lstmn.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attend/attention/recorder.h"
+#include "attend/base/parallel.h"
+#include "tests/attention/modules.h"
+
+namespace attend {
+namespace {
+
+using Row = std::vector<double>;
+
+Lstmn make(const LstmnConfig& config) {
+  Rng rng(1);
+  Lstmn layer(config, rng);
+  randomize(layer, 0.8f);
+  return layer;
+}
+
+Row product(const Tensor& weight, const Row& x) {
+  Row y(weight.rows(), 0.0);
+  for (size_t o = 0; o < y.size(); ++o) {
+    for (size_t i = 0; i < x.size(); ++i) y[o] += double{weight.data()[o * x.size() + i]} * x[i];
+  }
+  return y;
+}
+
+double sigmoid_of(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+// One sequence; `weights`, if wanted, gets those of all steps.
+std::vector<Row> by_definition(const Lstmn& layer, const Tensor& x, std::vector<Row>* weights) {
+  const size_t hidden = layer.config.hidden;
+  std::vector<Row> h, c;
+  Row mixed_h(hidden, 0.0), mixed_c(hidden, 0.0);
+  for (size_t t = 0; t < x.rows(); ++t) {
+    const Row xt(x.data() + t * x.width(), x.data() + (t + 1) * x.width());
+    Row w(t);
+    const Row from_x = product(layer.from_input.weight, xt),
+              from_m = product(layer.from_mixture.weight, mixed_h);
+    double total = 0.0;
+    for (size_t i = 0; i < t; ++i) {
+      const Row from_h = product(layer.from_hidden.weight, h[i]);
+      double score = 0.0;
+      for (size_t a = 0; a < from_h.size(); ++a) {
+        score += layer.vector.data()[a] *
+                 std::tanh(from_h[a] + layer.from_hidden.bias.data()[a] + from_x[a] + from_m[a]);
+      }
+      total += w[i] = std::exp(score);
+    }
+    for (double& weight : w) weight /= total;
+    mixed_h.assign(hidden, 0.0);
+    mixed_c.assign(hidden, 0.0);
+    for (size_t i = 0; i < t; ++i) {
+      for (size_t d = 0; d < hidden; ++d) {
+        mixed_h[d] += w[i] * h[i][d];
+        mixed_c[d] += w[i] * c[i][d];
+      }
+    }
+    const Row gx = product(layer.lstm.input, xt), gh = product(layer.lstm.hidden, mixed_h);
+    const auto gate = [&](size_t k, size_t d) {
+      const size_t at = k * hidden + d;
+      return gx[at] + gh[at] + layer.lstm.input_bias.data()[at];
+    };
+    Row ht(hidden), ct(hidden);
+    for (size_t d = 0; d < hidden; ++d) {
+      ct[d] = sigmoid_of(gate(1, d)) * mixed_c[d] + sigmoid_of(gate(0, d)) * std::tanh(gate(2, d));
+      ht[d] = sigmoid_of(gate(3, d)) * std::tanh(ct[d]);
+    }
+    h.push_back(ht);
+    c.push_back(ct);
+    if (weights != nullptr) weights->push_back(w);
+  }
+  return h;
+}
+
+TEST(Lstmn, IsThatOfThePaperForEachSequence) {
+  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Packing packing = Packing::of({2, 7, 0, 4, 1});
+  const Tensor x = random_tensor({packing.rows(), 3}, 1), y = layer(x, packing);
+  ASSERT_EQ(y.shape(), (Shape{14, 4}));
+  for (size_t s = 0; s < packing.count(); ++s) {
+    const Tensor rows = x.slice_rows(packing.begin(s), packing.length(s));
+    const std::vector<Row> h = by_definition(layer, rows, nullptr);
+    for (size_t t = 0; t < h.size(); ++t) {
+      for (size_t d = 0; d < 4; ++d) {
+        EXPECT_NEAR(y.data()[(packing.begin(s) + t) * 4 + d], h[t][d], 1e-5) << s << " " << t;
+      }
+    }
+  }
+  EXPECT_EQ(layer(Tensor::zeros({0, 3}), Packing::of({0})).shape(), (Shape{0, 4}));
+}
+
+TEST(Lstmn, GradientsReachAllParameters) {
+  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
+  Tensor x = random_tensor({9, 3}, 1, 1.5f);
+  expect_gradients(layer, x, [&] { return layer(x, Packing::of({3, 5, 1})); });
+  EXPECT_EQ(parameters(layer).size(), 8u);
+}
+
+TEST(Lstmn, IsTheSameOnAnyNumberOfThreads) {
+  const auto run = [](int threads) {
+    const ThreadCountScope scope(threads);
+    Lstmn layer = make({.input = 8, .hidden = 40, .attention = 40});
+    std::vector<int32_t> lengths(24, 9);
+    lengths[3] = 14;
+    const Packing packing(lengths);
+    const Tensor y = layer(random_tensor({packing.rows(), 8}, 1), packing);
+    backward(y, random_tensor(y.shape(), 2));
+    std::vector<float> values = y.to_vector();
+    for (const NamedTensor& p : parameters(layer)) {
+      const std::vector<float> gradient = p.tensor.grad().to_vector();
+      values.insert(values.end(), gradient.begin(), gradient.end());
+    }
+    return values;
+  };
+  const std::vector<float> one = run(1);
+  EXPECT_EQ(run(2), one);
+  EXPECT_EQ(run(4), one);
+}
+
+TEST(Lstmn, CanBeSeen) {
+  Lstmn layer = make({.input = 3, .hidden = 4});
+  layer.name = "memory";
+  const Packing packing = Packing::of({2, 5});
+  const Tensor x = random_tensor({7, 3}, 1);
+  const std::vector<float> unseen = layer(x, packing).to_vector();
+  Recorder recorder;
+  recorder.request = {.sequences = {1}, .first_query = 1, .lse = true};
+  EXPECT_EQ(layer(x, packing).to_vector(), unseen);
+  ASSERT_EQ(recorder.heads.size(), 1u);
+  const Tensor& weights = recorder.heads[0].weights;
+  ASSERT_EQ(weights.shape(), (Shape{4, 5}));
+  std::vector<Row> expected;
+  by_definition(layer, x.slice_rows(2, 5), &expected);
+  for (size_t t = 1; t < 5; ++t) {
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_NEAR(weights.data()[(t - 1) * 5 + i], i < t ? expected[t][i] : 0.0, 1e-5);
+    }
+  }
+}
+
+TEST(Lstmn, ErrorsNameTheValues) {
+  expect_error<ConfigError>([] { make({.input = 3}); }, "input 3 and hidden 0");
+  expect_error<ShapeError>(
+      [] {
+        make({.input = 3, .hidden = 2})(Tensor::zeros({4, 3}), Packing::of({5}));
+      },
+      "lstmn: [4, 3] is not [5, 3]");
+}
+
+}  // namespace
+}  // namespace attend
