@@ -7,8 +7,8 @@
 
 namespace attend {
 
-// Local-m, for any attention: query i of a sequence, and those after `first` others, looks at keys
-// first + i - reach .. first + i + reach.
+// Local-m, for any attention: query i of a sequence is at place first + i, as the next ones of a
+// decoder that has done `first`, and looks at the keys up to `reach` away from there.
 Mask local_mask(size_t reach, size_t first = 0);
 
 struct LocalConfig {

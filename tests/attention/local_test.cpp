@@ -81,6 +81,19 @@ TEST(Local, GradientsReachAllParameters) {
   }
 }
 
+TEST(Local, NoKeysGiveZeros) {
+  const LocalAttention layer = make({.width = 4});
+  const LocalAttention::Inputs in{random_tensor({3, 4}, 1), random_tensor({2, 4}, 2),
+                                  random_tensor({2, 3}, 3), Packing::of({2, 1}),
+                                  Packing::of({0, 2})};
+  const Tensor y = layer(in);
+  ASSERT_EQ(y.shape(), (Shape{3, 3}));
+  expect_values(y.slice_rows(0, 2), std::vector<float>(6, 0.0f), 0.0f);
+  EXPECT_EQ(
+      layer({Tensor::zeros({0, 4}), Tensor::zeros({0, 4}), Tensor::zeros({0, 3}), {}, {}}).shape(),
+      (Shape{0, 3}));
+}
+
 TEST(Local, CanBeSeen) {
   LocalAttention layer = make({.width = 4, .reach = 1});
   layer.name = "local";
