@@ -21,7 +21,8 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kWindow = 512;       // keys at a time: a multiple of a panel and of a mask's tile
+constexpr size_t kWindow = 512;  // keys at a time: a multiple of a panel and of a mask's tile
+constexpr size_t kManySequences = 8;
 constexpr size_t kLongestPart = 480;  // queries that share one packing of the keys
 
 // A float past each row keeps rows of a window from competing for the same cache sets.
@@ -306,8 +307,13 @@ void AttentionForward(const AttentionSpec& spec, const AttentionInputs& in, Muta
                       float* lse) {
   const auto chunks = attention_chunks(spec, kLongestPart);
   const WeightDropout dropout(spec, longest_keys(spec));
-  parallel_chunks(chunks.size(),
-                  [&](size_t i) { Forward(spec, in, out, lse, dropout).Run(chunks[i]); });
+  // Of a decoder with many sequences one thread takes all heads of a sequence, as they lie beside
+  // each other in memory.
+  const bool few = longest_queries(spec) * spec.group() <= kTileRows;
+  const size_t together = few && spec.sequences >= kManySequences ? spec.kv_heads : 1;
+  parallel_for(chunks.size(), together, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) Forward(spec, in, out, lse, dropout).Run(chunks[i]);
+  });
 }
 
 }  // namespace
