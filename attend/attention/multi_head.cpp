@@ -127,6 +127,10 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries, c
 
 Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
                                 KeyValueCache& cache) const {
+  if (packing.count() != cache.sequences()) {
+    throw ShapeError("multi-head attention: rows of {} sequences, but the cache holds {}",
+                     packing.count(), cache.sequences());
+  }
   const std::vector<int32_t> positions = positions_of(packing, cache.seen());
   const auto [k, v] = project(x, positions);
   cache.append(packing, k, v);

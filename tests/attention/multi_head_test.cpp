@@ -290,7 +290,7 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
       [&] {
         layer.step(Tensor::zeros({3, 8}), Packing::of({1, 1, 1}), cache);
       },
-      "3 sequences, but it holds 2");
+      "rows of 3 sequences, but the cache holds 2");
 }
 
 }  // namespace
