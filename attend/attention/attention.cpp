@@ -176,7 +176,7 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   }
   if (options.random) p.sampling = *options.random;
   std::string reason = why_plain(p);
-  if (reason.empty()) return fused_attention(std::move(problem));
+  if (reason.empty()) return fused_attention(problem);
   Attended attended = plain_attention(p);
   attended.reason = std::move(reason);
   return attended;

@@ -86,7 +86,7 @@ void hand_over(const AttentionProblem& p, const kernels::AttentionSpec& spec,
 
 }  // namespace
 
-Attended fused_attention(std::shared_ptr<const AttentionProblem> problem) {
+Attended fused_attention(const std::shared_ptr<const AttentionProblem>& problem) {
   const AttentionProblem& p = *problem;
   const Tensor &q = p.score.q, &k = p.score.k, &v = p.v, &sinks = p.options.sinks;
   const Tensor& vector = p.score.vector;

@@ -170,7 +170,7 @@ struct Walk {
     int32_t at = 0;
     size_t count = 0;
     for (const auto& step : rows) count += step.size();
-    const Tensor ids = Tensor::empty({count}, DType::kInt32);
+    Tensor ids = Tensor::empty({count}, DType::kInt32);
     for (const auto& step : rows) {
       for (const int32_t row : step) ids.indices()[row] = at++;
     }

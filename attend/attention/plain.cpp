@@ -84,7 +84,7 @@ class PlainHead {
   // An int32 matrix of f(query, key).
   template <typename F>
   Tensor pairs(const F& f) const {
-    const Tensor y = Tensor::empty({q_count_, k_count_}, DType::kInt32);
+    Tensor y = Tensor::empty({q_count_, k_count_}, DType::kInt32);
     for (size_t i = 0; i < q_count_; ++i) {
       for (size_t j = 0; j < k_count_; ++j) {
         y.indices()[i * k_count_ + j] = static_cast<int32_t>(f(i, j));
@@ -196,7 +196,7 @@ class PlainHead {
   }
 
   Tensor dropout_factors() const {
-    const Tensor factors = Tensor::empty({q_count_, k_count_});
+    Tensor factors = Tensor::empty({q_count_, k_count_});
     for (size_t i = 0; i < q_count_; ++i) {
       kernels::dropout_factors(p_.dropout_row(row(i), h_), factors.data() + i * k_count_, k_count_,
                                p_.dropout);

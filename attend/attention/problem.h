@@ -35,7 +35,7 @@ struct AttentionProblem {
   }
 };
 
-Attended fused_attention(std::shared_ptr<const AttentionProblem> problem);
+Attended fused_attention(const std::shared_ptr<const AttentionProblem>& problem);
 Attended plain_attention(const AttentionProblem& problem);
 
 // What the installed Recorder wants of this layer, or nothing.
@@ -43,14 +43,14 @@ class Recording {
  public:
   explicit Recording(const AttentionProblem& problem);
 
-  explicit operator bool() const { return request_.has_value(); }
+  explicit operator bool() const { return recorder_ != nullptr; }
   bool wants(size_t sequence, size_t head) const;
   // The queries of a sequence that are wanted.
   struct Span {
     size_t first, count;
   };
   Span queries(size_t sequence) const;
-  bool wants_scores() const { return request_->scores || request_->lse; }
+  bool wants_scores() const { return request_.scores || request_.lse; }
 
   // Hands over one head; `scores` is used if wants_scores().
   void give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const;
@@ -62,8 +62,8 @@ class Recording {
 
  private:
   const AttentionProblem& problem_;
-  Recorder* recorder_ = nullptr;
-  std::optional<RecordRequest> request_;
+  Recorder* recorder_ = nullptr;  // null if nothing is wanted
+  RecordRequest request_;
   size_t call_ = 0;
 };
 

@@ -14,7 +14,7 @@ bool among(const std::vector<size_t>& wanted, size_t x) {
 // f of each row, [rows].
 template <typename F>
 Tensor of_rows(const Tensor& x, const F& f) {
-  const Tensor y = Tensor::empty({x.rows()});
+  Tensor y = Tensor::empty({x.rows()});
   for (size_t i = 0; i < x.rows(); ++i) {
     y.data()[i] = f(std::span(x.data() + i * x.stride(), x.width()));
   }
@@ -42,34 +42,37 @@ float log_sum_exp(std::span<const float> scores, float sink) {
 }  // namespace
 
 Recording::Recording(const AttentionProblem& problem) : problem_(problem) {
-  recorder_ = problem.options.name.empty() ? nullptr : current_recorder();
-  if (recorder_ == nullptr) return;
-  request_ = recorder_->wants(problem.options.name);
-  if (request_) call_ = recorder_->next_call(problem.options.name);
+  Recorder* recorder = problem.options.name.empty() ? nullptr : current_recorder();
+  if (recorder == nullptr) return;
+  const std::optional<RecordRequest> request = recorder->wants(problem.options.name);
+  if (!request) return;
+  recorder_ = recorder;
+  request_ = *request;
+  call_ = recorder->next_call(problem.options.name);
 }
 
 bool Recording::wants(size_t sequence, size_t head) const {
-  return among(request_->sequences, sequence) && among(request_->heads, head);
+  return among(request_.sequences, sequence) && among(request_.heads, head);
 }
 
 Recording::Span Recording::queries(size_t sequence) const {
   const size_t length = problem_.queries.length(sequence);
-  const size_t first = std::min(request_->first_query, length);
-  return {first, std::min(request_->query_count, length - first)};
+  const size_t first = std::min(request_.first_query, length);
+  return {first, std::min(request_.query_count, length - first)};
 }
 
 void Recording::give(size_t sequence, size_t head, const Tensor& weights,
                      const Tensor& scores) const {
   RecordedHead recorded{
       problem_.options.name, call_, sequence, head, queries(sequence).first, {}, {}, {}, {}};
-  if (request_->weights) recorded.weights = weights.detach();
-  if (request_->scores) recorded.scores = scores.detach();
+  if (request_.weights) recorded.weights = weights.detach();
+  if (request_.scores) recorded.scores = scores.detach();
   const AttentionOptions& o = problem_.options;
-  if (request_->lse && o.weighting == Weighting::kSoftmax) {
+  if (request_.lse && o.weighting == Weighting::kSoftmax) {
     const float sink = o.sinks.defined() ? o.sinks.data()[head] : kNothing;
     recorded.lse = of_rows(scores, [=](auto row) { return log_sum_exp(row, sink); });
   }
-  if (request_->entropy) recorded.entropy = of_rows(weights, entropy);
+  if (request_.entropy) recorded.entropy = of_rows(weights, entropy);
   recorder_->take(std::move(recorded));
 }
 

@@ -32,7 +32,8 @@ Tensor unit_rows(const Tensor& x, size_t heads) {
 PreparedScore dot(const ScoreInputs& in) { return {ScoreCore::kDot, in.q, in.k, {}, 1.0f}; }
 
 PreparedScore scaled_dot(const ScoreInputs& in) {
-  const auto width = static_cast<float>(in.q.width() / in.heads);
+  const size_t head_width = in.q.width() / in.heads;
+  const auto width = static_cast<float>(head_width);
   return {ScoreCore::kDot, in.q, in.k, {}, 1.0f / std::sqrt(width)};
 }
 
@@ -41,7 +42,8 @@ PreparedScore general(const ScoreInputs& in) {
 }
 
 PreparedScore cosine(const ScoreInputs& in) {
-  const auto width = static_cast<float>(in.q.width() / in.heads);
+  const size_t head_width = in.q.width() / in.heads;
+  const auto width = static_cast<float>(head_width);
   return {
       ScoreCore::kDot, unit_rows(in.q, in.heads), unit_rows(in.k, in.kv_heads), {}, 1.0f / width};
 }
@@ -112,7 +114,7 @@ const Entry& entry_of(Score score) {
 // y[i, j] = f(q row i, k row j), one row of y at a time.
 template <typename F>
 Tensor for_pairs(const Tensor& q, const Tensor& k, const F& f) {
-  const Tensor y = Tensor::empty({q.rows(), k.rows()});
+  Tensor y = Tensor::empty({q.rows(), k.rows()});
   parallel_for(q.rows(), 16, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       for (size_t j = 0; j < k.rows(); ++j) {

@@ -436,11 +436,11 @@ class BackwardWork {
 
   void run() {
     const size_t chunks = groups_ * spec_.kv_heads * parts_;
-    if (parts_ > 1) key_sums_.emplace(spec_.sequences * spec_.kv_heads * parts_ * unit_floats());
-    if (grads_.drelative != nullptr) relative_sums_.emplace(chunks * relative_floats());
-    if (grads_.dsinks != nullptr) sink_sums_.emplace(chunks * spec_.group());
-    if (spec_.vector != nullptr) vector_sums_.emplace(chunks * vector_floats());
-    if (copies_bias()) bias_sums_.emplace(spec_.kv_heads * bias_floats());
+    if (parts_ > 1) key_sums_.resize(spec_.sequences * spec_.kv_heads * parts_ * unit_floats());
+    if (grads_.drelative != nullptr) relative_sums_.resize(chunks * relative_floats());
+    if (grads_.dsinks != nullptr) sink_sums_.resize(chunks * spec_.group());
+    if (spec_.vector != nullptr) vector_sums_.resize(chunks * vector_floats());
+    if (copies_bias()) bias_sums_.resize(spec_.kv_heads * bias_floats());
     parallel_chunks(chunks, [this](size_t i) { run_chunk(i); });
     if (parts_ > 1) {
       parallel_chunks(spec_.sequences * spec_.kv_heads,
@@ -448,16 +448,16 @@ class BackwardWork {
     }
     for (size_t i = 0; i < chunks; ++i) {
       const size_t head = i / parts_ % spec_.kv_heads * spec_.group();
-      if (relative_sums_) {
-        add(*relative_sums_, i, relative_floats(), grads_.drelative + head * spec_.relative.size);
+      if (!relative_sums_.empty()) {
+        add(relative_sums_, i, relative_floats(), grads_.drelative + head * spec_.relative.size);
       }
-      if (sink_sums_) add(*sink_sums_, i, spec_.group(), grads_.dsinks + head);
+      if (!sink_sums_.empty()) add(sink_sums_, i, spec_.group(), grads_.dsinks + head);
       if (grads_.dvector != nullptr) {
-        add(*vector_sums_, i, vector_floats(), grads_.dvector + head * spec_.width);
+        add(vector_sums_, i, vector_floats(), grads_.dvector + head * spec_.width);
       }
     }
-    for (size_t h = 0; bias_sums_ && h < spec_.kv_heads; ++h) {
-      add(*bias_sums_, h, bias_floats(), grads_.dbias.data);
+    for (size_t h = 0; !bias_sums_.empty() && h < spec_.kv_heads; ++h) {
+      add(bias_sums_, h, bias_floats(), grads_.dbias.data);
     }
   }
 
@@ -488,10 +488,10 @@ class BackwardWork {
     if (parts_ == 1) own.emplace(unit_floats() * sizeof(float));
     ChunkSums sums{};
     sums.dbias = grads_.dbias;
-    if (bias_sums_) sums.dbias.data = bias_sums_->data() + kv_head * bias_floats();
-    if (relative_sums_) sums.drelative = relative_sums_->data() + i * relative_floats();
-    if (vector_sums_) sums.dvector = vector_sums_->data() + i * vector_floats();
-    if (sink_sums_) sums.dsinks = sink_sums_->data() + i * spec_.group();
+    if (!bias_sums_.empty()) sums.dbias.data = bias_sums_.data() + kv_head * bias_floats();
+    if (!relative_sums_.empty()) sums.drelative = relative_sums_.data() + i * relative_floats();
+    if (!vector_sums_.empty()) sums.dvector = vector_sums_.data() + i * vector_floats();
+    if (!sink_sums_.empty()) sums.dsinks = sink_sums_.data() + i * spec_.group();
     for (size_t s = group * group_size_; s < (group + 1) * group_size_; ++s) {
       sums.dk = own ? static_cast<float*>(own->data()) : sums_of(s, kv_head, part);
       sums.dv = sums.dk + keys_ * key_columns_;
@@ -510,7 +510,7 @@ class BackwardWork {
   }
 
   float* sums_of(size_t sequence, size_t kv_head, size_t part) {
-    return key_sums_->data() +
+    return key_sums_.data() +
            ((sequence * spec_.kv_heads + kv_head) * parts_ + part) * unit_floats();
   }
 
@@ -530,7 +530,7 @@ class BackwardWork {
   const AttentionGradients& grads_;
   size_t groups_, group_size_, parts_;
   size_t key_columns_, value_columns_, keys_;
-  std::optional<Sums> key_sums_, relative_sums_, sink_sums_, bias_sums_, vector_sums_;
+  Sums key_sums_, relative_sums_, sink_sums_, bias_sums_, vector_sums_;  // empty where not used
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Memory that matrix products and attention pack into: thread-local, grown and never returned, so that a steady
-// step allocates nothing.
+// Memory that matrix products and attention pack into: thread-local, grown and never returned, so
+// that a steady step allocates nothing.
 #pragma once
 
 #include <cstddef>
