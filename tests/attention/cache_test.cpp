@@ -10,7 +10,7 @@ namespace {
 
 // Rows named by sequence and place, so that it shows where they went.
 Tensor rows_named(const Packing& rows, std::vector<int>& next, size_t width) {
-  const Tensor x = Tensor::empty({rows.rows(), width});
+  Tensor x = Tensor::empty({rows.rows(), width});
   for (size_t s = 0; s < rows.count(); ++s) {
     for (size_t r = rows.begin(s); r < rows.end(s); ++r) {
       for (size_t c = 0; c < width; ++c) {

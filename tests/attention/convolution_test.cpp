@@ -35,7 +35,7 @@ Away away(size_t head, size_t query, size_t key, Grid keys, int border) {
 
 // The output projection of the heads: column (h, in) is weight[out, in, h].
 Tensor projection(const Tensor& weight) {
-  const Tensor y = Tensor::empty({kOut, kHeads * kIn});
+  Tensor y = Tensor::empty({kOut, kHeads * kIn});
   for (size_t o = 0; o < kOut; ++o) {
     for (size_t c = 0; c < kIn; ++c) {
       for (size_t h = 0; h < kHeads; ++h) {

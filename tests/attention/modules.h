@@ -73,6 +73,7 @@ void expect_gradients(Module& module, Tensor& x, const Run& run) {
 
 inline std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
+  names.reserve(tensors.size());
   for (const NamedTensor& t : tensors) names.push_back(t.name);
   return names;
 }

@@ -122,6 +122,7 @@ TEST(MultiHead, CachedEqualsUncachedAfterReorder) {
         const std::vector<size_t> parents =
             t == 3 ? std::vector<size_t>{1, 0, 1} : std::vector<size_t>{2, 2, 0};
         std::vector<std::vector<float>> children;
+        children.reserve(parents.size());
         for (const size_t p : parents) children.push_back(histories[p]);
         histories = children;
         cache.reorder(parents);

@@ -56,7 +56,7 @@ TEST(Rotary, LayoutsAreEqualUpToTheOrderOfColumns) {
   const size_t rows = 3, heads = 2, width = 10, pairs = 4;  // two columns stay
   const Tensor half = random_tensor({rows, heads * width}, 3);
   const auto interleaved = [&](const Tensor& x) {
-    const Tensor y = Tensor::like(x);
+    Tensor y = Tensor::like(x);
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t c = i % width, first = i - c;
       const size_t to = c >= 2 * pairs ? c : c < pairs ? 2 * c : 2 * (c - pairs) + 1;

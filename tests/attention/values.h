@@ -14,7 +14,7 @@
 namespace attend {
 
 inline Tensor random_tensor(const Shape& shape, uint64_t stream, float deviation = 0.7f) {
-  const Tensor x = Tensor::empty(shape);
+  Tensor x = Tensor::empty(shape);
   fill_normal(x.span(), RandomStream(17, stream), 0.0f, deviation);
   return x;
 }
