@@ -32,22 +32,25 @@ void expect_error(F&& f, const std::string& part) {
   EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
-// Central differences of loss() at each element of x. Where two steps disagree there is a kink, and
+// The central difference of loss() in one of the values it depends on.
+template <typename Loss>
+double slope(const Loss& loss, float& place, float step) {
+  const float before = place;
+  place = before + step;
+  const double up = loss();
+  place = before - step;
+  const double down = loss();
+  place = before;
+  return (up - down) / (2.0 * double{step});
+}
+
+// Compares with slopes at each element of x. Where two steps disagree there is a kink, and
 // no gradient to compare with.
 template <typename Loss>
 void expect_gradient(const Tensor& x, const std::vector<float>& gradient, const Loss& loss) {
-  const auto slope = [&](float& place, float step) {
-    const float before = place;
-    place = before + step;
-    const double up = loss();
-    place = before - step;
-    const double down = loss();
-    place = before;
-    return (up - down) / (2.0 * double{step});
-  };
   size_t compared = 0;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double coarse = slope(x.data()[i], 2e-2f), fine = slope(x.data()[i], 5e-3f);
+    const double coarse = slope(loss, x.data()[i], 2e-2f), fine = slope(loss, x.data()[i], 5e-3f);
     if (std::abs(coarse - fine) > 4e-3 * std::max(1.0, std::abs(fine))) continue;
     ASSERT_NEAR(gradient[i], fine, 4e-3 * std::max(1.0, std::abs(fine))) << i;
     ++compared;
