@@ -25,7 +25,7 @@ constexpr size_t kWindow = 512;  // keys at a time: a multiple of a panel and of
 constexpr size_t kManySequences = 8;
 constexpr size_t kLongestPart = 480;  // queries that share one packing of the keys
 
-// A float past each row keeps rows of a window from competing for the same cache sets.
+// A panel past each row keeps rows of a window from competing for the same cache sets.
 constexpr size_t kScoreStride = kWindow + kPanel;
 
 // Largest score so far, and the sum of e^(score - largest).
@@ -239,13 +239,8 @@ class Forward {
     const ScoreTerms terms{spec_, chunk_.sequence};
     terms.Finish(row, seen, s, nullptr);
     const size_t size = seen.count();
-    if (spec_.weighting == FusedWeighting::kSigmoid) {
-      return Transform(
-          s, size, [](V x) { return Sigmoid(x); }, s);
-    }
-    if (spec_.weighting == FusedWeighting::kRelu) {
-      return Transform(
-          s, size, [](V x) { return AtLeast(0.0f, x); }, s);
+    if (spec_.weighting != FusedWeighting::kSoftmax) {
+      return WeighScores(spec_.weighting, 0.0f, s, size);
     }
     const float largest = std::max(state.largest, Largest(s, size));
     const V offset = hn::Set(D(), Finite(largest));

@@ -1,415 +1,15 @@
-// Gradient: weights are made again from the log-sum-exp, tile by tile. With P the weights, D the
-// row sums of dout * out and all products over one block:
-//   dV += P^T dO    dP = dO V^T    dS = P (dP - D)    dQ += scale dS K    dK += scale dS^T Q
+// How the gradient of attention is cut into chunks, and how what these share is summed.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
 #include "attend/base/parallel.h"
 #include "attend/base/storage.h"
 #include "attend/kernels/attention.h"
-#include "attend/kernels/attention_work.h"
-#include "attend/kernels/gemm_scratch.h"
+#include "attend/kernels/attention_backward_chunk.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "attend/kernels/attention_backward.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "attend/kernels/attention_additive-inl.h"
-#include "attend/kernels/attention_tile-inl.h"
-
-#ifndef ATTEND_KERNELS_ATTENTION_BACKWARD_ONCE_
-#define ATTEND_KERNELS_ATTENTION_BACKWARD_ONCE_
-namespace attend::kernels {
-
-struct BackwardInputs {
-  const AttentionSpec& spec;
-  const AttentionInputs& in;
-  Matrix out;
-  const float* lse;
-  Matrix dout;
-  size_t longest_keys;
-};
-
-// Where one chunk adds up what it shares with others.
-struct ChunkSums {
-  float *dk, *dv;             // (keys of the sequence, columns in whole panels)
-  PairTable<float> dbias;     // or null
-  float *drelative, *dsinks;  // (group, size), (group); or null
-  float* dvector;             // (group, width); null for dot products
-};
-
-// Those of all parts of a sequence and key head: (parts, rows, columns in whole panels).
-struct KeySums {
-  const float* data;
-  size_t parts, part_step;
-  size_t row, rows;  // of the gradient
-};
-
-}  // namespace attend::kernels
-#endif
-
-HWY_BEFORE_NAMESPACE();
-namespace attend::kernels::HWY_NAMESPACE {
-namespace {
-
-constexpr size_t kWindow = 128;
-constexpr size_t kStride = kWindow + kPanel;
-
-HWY_INLINE size_t Panels(size_t width) { return RoundUp(width, kPanel) / kPanel; }
-
-// The rows of a block as a right-hand side: (panel of columns, row, kPanel).
-HWY_NOINLINE void PackRowPanels(const RowBlock& block, const Matrix& x, size_t width, float* to) {
-  const D d;
-  for (size_t r = 0; r < block.count; ++r) {
-    const QueryRow& row = block.rows[r];
-    const float* from = x.data + row.row * x.stride + row.head * width;
-    for (size_t c = 0; c < width; c += kLanes) {
-      float* place = to + c / kPanel * (kBlockRows * kPanel) + r * kPanel + c % kPanel;
-      const size_t left = width - c;
-      V v = left >= kLanes ? hn::LoadU(d, from + c) : LoadPart(from + c, left);
-      if (row.keys.empty()) v = hn::Zero(d);
-      hn::StoreU(v, d, place);
-      if (left <= kLanes && c % kPanel == 0) hn::StoreU(hn::Zero(d), d, place + kLanes);
-    }
-  }
-}
-
-class Backward {
- public:
-  Backward(const BackwardInputs& b, const AttentionGradients& grads)
-      : b_(b), spec_(b.spec), grads_(grads), dropout_(b.spec, b.longest_keys) {}
-
-  // Leaves the gradients of keys and values in sums.dk and sums.dv.
-  void Run(const AttentionChunk& chunk, const ChunkSums& sums) {
-    chunk_ = chunk;
-    sums_ = sums;
-    const size_t rows = chunk.queries * spec_.group();
-    const Keys keys = KeysOf(spec_, chunk).Panels();
-    const size_t all = spec_.k_count(chunk.sequence);
-    std::fill_n(sums.dk, RoundUp(all, kPanel) * key_columns(), 0.0f);
-    std::fill_n(sums.dv, RoundUp(all, kPanel) * value_columns(), 0.0f);
-    Take(keys.count());
-    PackKeys(keys);
-    for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
-  }
-
-  bool additive() const { return spec_.vector != nullptr; }
-  AdditiveBlock Additive() const { return {spec_, b_.in, chunk_.sequence, chunk_.kv_head}; }
-
-  size_t key_columns() const { return Panels(spec_.width) * kPanel; }
-  size_t value_columns() const { return Panels(spec_.value_width) * kPanel; }
-
- private:
-  static constexpr size_t kLeftStep = kTileRows * kBlockRows + kPanel;
-
-  void Take(size_t keys) {
-    const size_t rows_left = PackedRows::Floats(std::max(spec_.width, spec_.value_width));
-    const size_t sizes[] = {keys * spec_.width,
-                            keys * key_columns(),
-                            keys * spec_.value_width,
-                            rows_left,
-                            rows_left,
-                            kBlockRows * key_columns(),
-                            kBlockRows * value_columns(),
-                            kBlockRows * kStride,
-                            kBlockRows * kStride,
-                            (kWindow / kTileRows + 1) * kLeftStep,
-                            kBlockRows * key_columns()};
-    size_t total = 0;
-    for (const size_t size : sizes) total += Pieces::padded(size);
-    Pieces pieces(gemm_scratch(Scratch::kAttention, total));
-    float** const places[] = {
-        &keys_across_, &keys_along_, &values_across_, &q_tiles_, &dout_tiles_, &q_panels_,
-        &dout_panels_, &weights_,    &dscores_,       &turned_,  &dq_};
-    for (size_t i = 0; i < std::size(sizes); ++i) *places[i] = pieces.take(sizes[i]);
-  }
-
-  void PackKeys(Keys keys) {
-    bad_ = {};
-    keys_ = keys;
-    keys_.end = std::min(keys.end, spec_.k_count(chunk_.sequence));
-    if (keys_.empty()) return;
-    const size_t row = spec_.k_begin(chunk_.sequence) + keys.begin, stride = b_.in.k.stride;
-    const float* k = b_.in.k.data + row * stride + chunk_.kv_head * spec_.width;
-    const float* v = b_.in.v.data + row * b_.in.v.stride + chunk_.kv_head * spec_.value_width;
-    PackRight({v, b_.in.v.stride, true}, 0, spec_.value_width, 0, keys_.count(), values_across_,
-              spec_.value_width * kPanel);
-    if (additive()) return;
-    PackRight({k, stride, true}, 0, spec_.width, 0, keys_.count(), keys_across_,
-              spec_.width * kPanel);
-    PackPanelsPlain(keys_.count(), k, stride, spec_.width, keys_along_, keys.count() * kPanel);
-    bad_.Collect({k, stride}, keys_, spec_.width, KeysAlong());
-  }
-
-  ValuePanels KeysAlong() const {
-    return {keys_along_, keys_.begin, RoundUp(keys_.count(), kPanel) * kPanel, Panels(spec_.width)};
-  }
-
-  void RunBlock(const RowBlock& block) {
-    PackedRows q{};
-    if (additive()) {
-      std::fill_n(dq_, block.count * key_columns(), 0.0f);
-    } else {
-      q = PackRows(block, b_.in.q, spec_.width, q_tiles_);
-      PackRowPanels(block, b_.in.q, spec_.width, q_panels_);
-    }
-    const PackedRows dout = PackRows(block, b_.dout, spec_.value_width, dout_tiles_);
-    PackRowPanels(block, b_.dout, spec_.value_width, dout_panels_);
-    for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r);
-    for (size_t begin = RoundDown(block.keys.begin, kWindow); begin < block.keys.end;
-         begin += kWindow) {
-      const Keys window{begin, begin + kWindow}, panels = block.keys.And(window);
-      const size_t offset = panels.begin - begin;
-      if (additive()) {
-        Additive().Scores(block, window, weights_, kStride);
-      } else {
-        MultiplyKeys(block, q, {keys_across_, keys_.begin}, panels, spec_.scale, weights_ + offset,
-                     kStride);
-      }
-      MultiplyKeys(block, dout, {values_across_, keys_.begin}, panels, 1.0f, dscores_ + offset,
-                   kStride);
-      for (size_t t = 0; t < block.tiles.count; ++t) RunTile(block, t, window, panels);
-      AddTransposed(block, window, panels, weights_, dout_panels_, 1.0f, sums_.dv,
-                    Panels(spec_.value_width));
-      if (additive()) {
-        Additive().Gradients(block, window, dscores_, kStride, dq_, sums_.dk, sums_.dvector,
-                             key_columns());
-      } else {
-        AddTransposed(block, window, panels, dscores_, q_panels_, spec_.scale, sums_.dk,
-                      Panels(spec_.width));
-      }
-    }
-    for (size_t t = 0; t < block.tiles.count; ++t) DeliverQueries(block, t);
-  }
-
-  void StartRow(const QueryRow& row, size_t r) {
-    lse_[r] = b_.lse[row.row * spec_.heads + row.head];
-    dot_[r] = 0.0f;
-    if (spec_.weighting != FusedWeighting::kSoftmax || row.keys.empty()) return;
-    const size_t column = row.head * spec_.value_width;
-    dot_[r] = Sum(
-        spec_.value_width, [](V x, V y) { return hn::Mul(x, y); },
-        b_.out.data + row.row * b_.out.stride + column,
-        b_.dout.data + row.row * b_.dout.stride + column);
-    if (sums_.dsinks != nullptr) {
-      const float weight = std::exp(spec_.sinks[row.head] - lse_[r]);
-      sums_.dsinks[row.head % spec_.group()] -= weight * dot_[r];
-    }
-  }
-
-  // The rows of a tile, and what they add to the gradient of their queries.
-  void RunTile(const RowBlock& block, size_t t, Keys window, Keys panels) {
-    const Keys seen = block.tile_keys[t].And(window);
-    const size_t row = block.tiles.begin(t), end = block.tiles.begin(t + 1);
-    for (size_t r = row; r < end; ++r) {
-      float* p = weights_ + r * kStride;
-      float* ds = dscores_ + r * kStride;
-      const auto clear = [&](size_t begin, size_t stop) {
-        std::fill(p + begin - window.begin, p + stop - window.begin, 0.0f);
-        std::fill(ds + begin - window.begin, ds + stop - window.begin, 0.0f);
-      };
-      if (seen.empty()) {
-        clear(panels.begin, panels.end);
-        continue;
-      }
-      clear(panels.begin, seen.begin);
-      clear(seen.end, panels.end);
-      RunRow(block.rows[r], r, seen, p + seen.begin - window.begin, ds + seen.begin - window.begin);
-    }
-    if (seen.empty() || additive()) return;
-    const bool first = seen.begin == block.tile_keys[t].begin;
-    const Keys real = seen.And({0, keys_.end});
-    const float* ds = dscores_ + row * kStride + seen.begin - window.begin;
-    MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, !first, dq_);
-    if (bad_.any()) {
-      bad_.Add({spec_, chunk_.sequence}, block, t, ds, kStride, real, spec_.scale, dq_);
-    }
-  }
-
-  // p: products to weights, as used on values. ds: gradients of those to gradients of the products.
-  void RunRow(const QueryRow& row, size_t r, Keys seen, float* p, float* ds) {
-    const ScoreTerms terms{spec_, chunk_.sequence};
-    const size_t size = seen.count();
-    terms.Finish(row, seen, p, capped_);
-    if (dropout_.on()) {
-      dropout_.Factors(row, RoundDown(seen.begin, kWindow), kWindow, factors_);
-      Transform(
-          ds, size, [](V x, V f) { return hn::Mul(x, f); }, ds, factors_ + seen.begin % kWindow);
-    }
-    WeighRow(r, size, p, ds);
-    if (dropout_.on()) {
-      Transform(
-          p, size, [](V x, V f) { return hn::Mul(x, f); }, p, factors_ + seen.begin % kWindow);
-    }
-    if (!terms.plain()) AddScoreGradients(terms, row, seen, ds);
-  }
-
-  // A weight of 0 passes no gradient, not even an infinite one.
-  HWY_NOINLINE void WeighRow(size_t r, size_t size, float* p, float* ds) const {
-    const V zero = hn::Zero(D()), one = hn::Set(D(), 1.0f);
-    switch (spec_.weighting) {
-      case FusedWeighting::kSoftmax: {
-        const V lse = hn::Set(D(), lse_[r] == kMasked ? 0.0f : lse_[r]);
-        const V dot = hn::Set(D(), dot_[r]);
-        Transform(
-            p, size, [=](V s) { return Exp(hn::Sub(s, lse)); }, p);
-        return Transform(
-            ds, size,
-            [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(w, hn::Sub(dw, dot)));
-            },
-            p, ds);
-      }
-      case FusedWeighting::kSigmoid:
-        Transform(
-            p, size, [](V s) { return Sigmoid(s); }, p);
-        return Transform(
-            ds, size,
-            [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(dw, hn::Mul(w, hn::Sub(one, w))));
-            },
-            p, ds);
-      case FusedWeighting::kRelu:
-        Transform(
-            p, size, [=](V s) { return AtLeast(0.0f, s); }, p);
-        return Transform(
-            ds, size, [=](V w, V dw) { return hn::IfThenZeroElse(hn::Eq(w, zero), dw); }, p, ds);
-    }
-  }
-
-  // From the gradient of scores to that of the products they were made of, and of biases.
-  HWY_NOINLINE void AddScoreGradients(const ScoreTerms& terms, const QueryRow& row, Keys panels,
-                                      float* ds) const {
-    const Keys seen = row.keys.And(panels);
-    if (seen.empty()) return;
-    const size_t before = seen.begin - panels.begin, size = seen.count();
-    ds += before;
-    const V factor = hn::Set(D(), spec_.inverse_temperature);
-    Transform(
-        ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
-    const auto add = [size, ds](float* to) {
-      Transform(
-          to, size, [](V x, V y) { return hn::Add(x, y); }, to, ds);
-    };
-    if (sums_.dbias.data != nullptr) {
-      add(sums_.dbias.row(chunk_.sequence, row.head, row.query) + seen.begin);
-    }
-    if (sums_.drelative != nullptr) {
-      const ptrdiff_t place =
-          terms.RelativeRow(row) - spec_.relative.data -
-          static_cast<ptrdiff_t>(chunk_.kv_head * spec_.group() * spec_.relative.size);
-      add(sums_.drelative + place + seen.begin);
-    }
-    if (spec_.softcap != 0.0f) {
-      const V one = hn::Set(D(), 1.0f);
-      Transform(
-          ds, size, [=](V x, V t) { return hn::Mul(x, hn::NegMulAdd(t, t, one)); }, ds,
-          capped_ + before);
-    }
-  }
-
-  // to (keys, columns) += alpha x^T y over the rows of the block, for the keys of the window.
-  void AddTransposed(const RowBlock& block, Keys window, Keys panels, const float* x,
-                     const float* y, float alpha, float* to, size_t columns) {
-    const TileRows tiles(panels.count());
-    PackLeftTransposed(x + panels.begin - window.begin, kStride, tiles, block.count, turned_,
-                       kLeftStep);
-    const size_t stride = columns * kPanel;
-    Operands operands{.a_packed = true, .b_step = kPanel};
-    Tile tile{
-        .alpha = alpha, .beta = 1.0f, .from_stride = stride, .bias = nullptr, .to_stride = stride};
-    for (size_t p = 0; p < columns; ++p) {
-      for (size_t t = 0; t < tiles.count; ++t) {
-        const size_t key = panels.begin + tiles.begin(t), end = panels.begin + tiles.begin(t + 1);
-        const auto [first, last] = RowsThatSee(block, {key, end});
-        if (first == last) continue;
-        operands.size = last - first;
-        operands.a = turned_ + t * kLeftStep + first * kTileRows;
-        operands.b = y + p * (kBlockRows * kPanel) + first * kPanel;
-        tile.to = to + key * stride + p * kPanel;
-        tile.from = tile.to;
-        KernelFor(end - key, 1, operands)(operands, tile);
-      }
-    }
-  }
-
-  struct RowSpan {
-    size_t first, last;
-  };
-  static RowSpan RowsThatSee(const RowBlock& block, Keys keys) {
-    size_t t = 0, end = block.tiles.count;
-    while (t < end && block.tile_keys[t].And(keys).empty()) ++t;
-    while (end > t && block.tile_keys[end - 1].And(keys).empty()) --end;
-    return {block.tiles.begin(t), block.tiles.begin(end)};
-  }
-
-  void DeliverQueries(const RowBlock& block, size_t t) const {
-    if (grads_.dq.data == nullptr) return;
-    for (size_t r = block.tiles.begin(t); r < block.tiles.begin(t + 1); ++r) {
-      const QueryRow& row = block.rows[r];
-      float* dq = grads_.dq.data + row.row * grads_.dq.stride + row.head * spec_.width;
-      if (!row.keys.empty()) {
-        Update(
-            dq, spec_.width, grads_.dq.add, [](V x) { return x; }, dq_ + r * key_columns());
-      } else if (!grads_.dq.add) {
-        std::fill_n(dq, spec_.width, 0.0f);
-      }
-    }
-  }
-
-  const BackwardInputs& b_;
-  const AttentionSpec& spec_;
-  const AttentionGradients& grads_;
-  WeightDropout dropout_;
-  AttentionChunk chunk_{};
-  ChunkSums sums_{};
-  Keys keys_;  // packed
-  BadRows bad_;
-  // Packed: keys and values as columns of products, keys as rows; this block's rows as both.
-  float *keys_across_, *values_across_, *keys_along_;
-  float *q_tiles_, *dout_tiles_, *q_panels_, *dout_panels_;
-  float *weights_, *dscores_;  // (kBlockRows, kStride)
-  float *turned_, *dq_;
-  float lse_[kBlockRows], dot_[kBlockRows];
-  HWY_ALIGN float capped_[kStride], factors_[kWindow];
-};
-
-// The sums of a sequence and key head, into its part of a gradient.
-void DeliverKeys(const KeySums& sums, const AttentionGradients::Part& to, size_t kv_head,
-                 size_t width) {
-  if (to.data == nullptr) return;
-  const size_t columns = Panels(width) * kPanel;
-  for (size_t i = 0; i < sums.rows; ++i) {
-    float* row = to.data + (sums.row + i) * to.stride + kv_head * width;
-    for (size_t part = 0; part < sums.parts; ++part) {
-      Update(
-          row, width, to.add || part > 0, [](V v) { return v; },
-          sums.data + part * sums.part_step + i * columns);
-    }
-  }
-}
-
-size_t SumColumns(size_t width) { return Panels(width) * kPanel; }
-
-void RunChunk(const BackwardInputs& inputs, const AttentionGradients& grads,
-              const AttentionChunk& chunk, const ChunkSums& sums) {
-  Backward(inputs, grads).Run(chunk, sums);
-}
-
-}  // namespace
-}  // namespace attend::kernels::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace attend::kernels {
 namespace {
-
-HWY_EXPORT(RunChunk);
-HWY_EXPORT(DeliverKeys);
-HWY_EXPORT(SumColumns);
 
 constexpr size_t kEnoughChunks = 8;
 constexpr size_t kFewQueries = 128;
@@ -429,8 +29,8 @@ class BackwardWork {
     const size_t most = (longest_queries(spec_) + kFewQueries - 1) / kFewQueries;
     const bool whole = dbias.data != nullptr && dbias.query_step == 0;
     parts_ = whole ? 1 : std::max<size_t>(1, std::min((kEnoughChunks + units - 1) / units, most));
-    key_columns_ = HWY_DYNAMIC_DISPATCH(SumColumns)(spec_.width);
-    value_columns_ = HWY_DYNAMIC_DISPATCH(SumColumns)(spec_.value_width);
+    key_columns_ = sum_columns(spec_.width);
+    value_columns_ = sum_columns(spec_.value_width);
     keys_ = (inputs.longest_keys + 31) / 32 * 32;
   }
 
@@ -497,7 +97,7 @@ class BackwardWork {
       sums.dv = sums.dk + keys_ * key_columns_;
       const size_t begin = part_begin(s, part);
       const AttentionChunk chunk{s, kv_head, begin, part_begin(s, part + 1) - begin};
-      HWY_DYNAMIC_DISPATCH(RunChunk)(inputs_, grads_, chunk, sums);
+      backward_chunk(inputs_, grads_, chunk, sums);
       if (own) deliver(s, kv_head, sums.dk);
     }
   }
@@ -521,8 +121,8 @@ class BackwardWork {
     const KeySums keys{dk, parts_, unit_floats(), spec_.k_begin(sequence), spec_.k_count(sequence)};
     KeySums values = keys;
     values.data += keys_ * key_columns_;
-    HWY_DYNAMIC_DISPATCH(DeliverKeys)(keys, grads_.dk, kv_head, spec_.width);
-    HWY_DYNAMIC_DISPATCH(DeliverKeys)(values, grads_.dv, kv_head, spec_.value_width);
+    deliver_keys(keys, grads_.dk, kv_head, spec_.width);
+    deliver_keys(values, grads_.dv, kv_head, spec_.value_width);
   }
 
   const BackwardInputs& inputs_;
@@ -541,4 +141,3 @@ void attention_backward(const AttentionSpec& spec, const AttentionInputs& in, Ma
 }
 
 }  // namespace attend::kernels
-#endif

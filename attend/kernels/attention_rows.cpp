@@ -1,6 +1,5 @@
 // Weights and scores for the eye: made again as the forward made them, for the rows asked for.
 #include <algorithm>
-#include <cmath>
 
 #include "attend/base/parallel.h"
 #include "attend/base/storage.h"
@@ -22,22 +21,6 @@ namespace {
 
 constexpr size_t kWindow = 256;
 constexpr size_t kStride = kWindow + kPanel;
-
-void Weigh(const AttentionSpec& spec, float lse, float* s, size_t size) {
-  switch (spec.weighting) {
-    case FusedWeighting::kSoftmax: {
-      const V offset = hn::Set(D(), lse == kMasked ? 0.0f : lse);
-      return Transform(
-          s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
-    }
-    case FusedWeighting::kSigmoid:
-      return Transform(
-          s, size, [](V x) { return Sigmoid(x); }, s);
-    case FusedWeighting::kRelu:
-      return Transform(
-          s, size, [](V x) { return AtLeast(0.0f, x); }, s);
-  }
-}
 
 // Scores of the rows of a block for all keys, into to (rows, keys); weights if lse is not null.
 void RunBlock(const AttentionSpec& spec, const AttentionInputs& in, const float* lse,
@@ -63,7 +46,8 @@ void RunBlock(const AttentionSpec& spec, const AttentionInputs& in, const float*
       const QueryRow& row = block.rows[r];
       float* s = scores + r * kStride;
       terms.Finish(row, real, s, nullptr);
-      if (lse != nullptr) Weigh(spec, lse[row.row * spec.heads + row.head], s, real.count());
+      if (lse != nullptr)
+        WeighScores(spec.weighting, lse[row.row * spec.heads + row.head], s, real.count());
       std::copy_n(s, real.count(), to + r * keys + begin);
     }
   }

@@ -246,6 +246,23 @@ struct ScoreTerms {
   }
 };
 
+// Finished scores of a row to its weights, given their log-sum-exp.
+inline HWY_NOINLINE void WeighScores(FusedWeighting weighting, float lse, float* s, size_t size) {
+  switch (weighting) {
+    case FusedWeighting::kSoftmax: {
+      const V offset = hn::Set(D(), lse == kMasked ? 0.0f : lse);
+      return Transform(
+          s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
+    }
+    case FusedWeighting::kSigmoid:
+      return Transform(
+          s, size, [](V x) { return Sigmoid(x); }, s);
+    case FusedWeighting::kRelu:
+      return Transform(
+          s, size, [](V x) { return AtLeast(0.0f, x); }, s);
+  }
+}
+
 // Keys or values that hold NaN or infinity. Zeros stand for them in the panels, for a weight of 0
 // would not keep them out of a sum; those who may look at them get them added one by one.
 class BadRows {

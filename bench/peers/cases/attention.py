@@ -5,7 +5,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from . import Case, Peer, leaf, normal
+from . import Case, Peer, both_ways, leaf, normal
 
 LENGTHS_64 = np.linspace(8, 64, 32).round().astype(np.int32)
 
@@ -38,6 +38,13 @@ def together(name, tensor):
     return tensor.transpose(1, 2) if tensor.dim() == 4 and name != 'd_bias' else tensor
 
 
+def peer(backward, leaves, dy, forward, **rest):
+    """Both ways, or forward alone as inference does it."""
+    if backward:
+        return both_ways(leaves, dy, forward, **rest)
+    return Peer({}, torch.inference_mode()(forward), **rest)
+
+
 def sdpa(batch, backward, split, attend):
     """attend(q, k, v, t) of heads split as `split` does."""
     def make(t):
@@ -49,17 +56,7 @@ def sdpa(batch, backward, split, attend):
         if 'bias' in t:
             leaves['bias'] = t['bias'] = leaf(t['bias'])
 
-        def forward_only():
-            with torch.inference_mode():
-                return attend(q, k, v, t)
-
-        def both():
-            y = attend(q, k, v, t)
-            y.backward(dy)
-            return y
-        if backward:
-            return Peer(leaves, both, layout=together)
-        return Peer({}, forward_only, layout=together)
+        return peer(backward, leaves, dy, lambda: attend(q, k, v, t), layout=together)
     return make
 
 
@@ -110,16 +107,7 @@ def packed(backward):
             rows = tensor.transpose(1, 2).flatten(2)
             return torch.cat([rows[i, :n] for i, n in enumerate(lengths)])
 
-        def forward_only():
-            with torch.inference_mode():
-                return causal(q, k, v, t)
-
-        def both():
-            y = causal(q, k, v, t)
-            y.backward(dy)
-            return y
-        return Peer({'q': q, 'k': k, 'v': v} if backward else {}, both if backward else forward_only,
-                    layout=layout)
+        return peer(backward, {'q': q, 'k': k, 'v': v}, dy, lambda: causal(q, k, v, t), layout=layout)
     return make
 
 
@@ -190,16 +178,7 @@ def additive(backward):
             scores = torch.tanh(q.unsqueeze(2) + k.unsqueeze(1)) @ vector
             return torch.bmm(scores.softmax(-1), v)
 
-        def forward_only():
-            with torch.inference_mode():
-                return forward()
-
-        def both():
-            y = forward()
-            y.backward(dy)
-            return y
-        leaves = {'q': q, 'k': k, 'v': v, 'vector': vector} if backward else {}
-        return Peer(leaves, both if backward else forward_only)
+        return peer(backward, {'q': q, 'k': k, 'v': v, 'vector': vector}, dy, forward)
     return make
 
 

@@ -1,0 +1,44 @@
+// One chunk of attention's gradient. Not for use outside attention*.cpp.
+#pragma once
+
+#include "attend/kernels/attention_work.h"
+
+namespace attend::kernels {
+
+struct BackwardInputs {
+  const AttentionSpec& spec;
+  const AttentionInputs& in;
+  Matrix out;
+  const float* lse;
+  Matrix dout;
+  size_t longest_keys;
+};
+
+// Where one chunk adds up what it shares with others.
+struct ChunkSums {
+  float *dk, *dv;             // (keys of the sequence, columns in whole panels)
+  PairTable<float> dbias;     // or null
+  float *drelative, *dsinks;  // (group, size), (group); or null
+  float* dvector;             // (group, width); null for dot products
+};
+
+// Those of all parts of a sequence and key head: (parts, rows, columns in whole panels).
+struct KeySums {
+  const float* data;
+  size_t parts, part_step;
+  size_t row, rows;  // of the gradient
+};
+
+// Leaves the gradients of keys and values in sums.dk and sums.dv, adds to the other sums, and gives
+// the gradient of its queries to grads.dq.
+void backward_chunk(const BackwardInputs& inputs, const AttentionGradients& grads,
+                    const AttentionChunk& chunk, const ChunkSums& sums);
+
+// The sums of a sequence and key head, into its part of a gradient.
+void deliver_keys(const KeySums& sums, const AttentionGradients::Part& to, size_t kv_head,
+                  size_t width);
+
+// Columns of a sum for a head of this width: whole panels.
+size_t sum_columns(size_t width);
+
+}  // namespace attend::kernels
