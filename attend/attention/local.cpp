@@ -131,7 +131,7 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
     const Tensor near = within(scale(all, score.scale), distance, config.reach);
     const Tensor w = multiply(softmax(near), bell(distance, config.reach));
     if (recording && recording.wants(s, 0)) recording.give_rows(s, 0, w, near);
-    outputs.push_back(matmul(w, keys_of(in.v)));
+    outputs.push_back(weighted_sum(w, keys_of(in.v)));
   }
   return outputs.empty() ? Tensor::empty({0, in.v.width()}) : concat(outputs, 0);
 }

@@ -63,8 +63,7 @@ class PlainHead {
   Tensor output(const Tensor& weights) const {
     Tensor w = weights;
     if (p_.dropout.chance > 0.0f) w = multiply(w, dropout_factors());
-    const Tensor v = value();
-    Tensor y = all_finite(v) ? matmul(w, v) : careful_sum(w, v);
+    Tensor y = weighted_sum(w, value());
     if (p_.options.shaw.values.defined()) {
       const Tensor& vectors = p_.options.shaw.values;
       y = add(y, matmul(sum_by_distance(w, shaw_places(vectors), vectors.rows()), vectors));
@@ -164,34 +163,6 @@ class PlainHead {
           to = (dw.add ? to : 0.0f) + dy.data()[i * dy.stride() + place];
         }
       }
-    });
-  }
-
-  // matmul for values that hold NaN or infinity: a weight of 0 keeps them out.
-  static Tensor careful_sum(const Tensor& w, const Tensor& v) {
-    const Tensor y = Tensor::zeros({w.rows(), v.width()});
-    const auto for_weights = [w](const auto& f) {
-      for (size_t i = 0; i < w.rows(); ++i) {
-        for (size_t j = 0; j < w.width(); ++j) {
-          if (w.data()[i * w.stride() + j] != 0.0f) f(i, j, w.data()[i * w.stride() + j]);
-        }
-      }
-    };
-    for_weights([&](size_t i, size_t j, float weight) {
-      for (size_t c = 0; c < v.width(); ++c) {
-        y.data()[i * v.width() + c] += weight * v.data()[j * v.stride() + c];
-      }
-    });
-    return record(y, {w, v}, [=](const Tensor& dy, Grads& grads) {
-      float* dw = grads.wants(w) ? grads.accumulator(w) : nullptr;
-      float* dv = grads.wants(v) ? grads.accumulator(v) : nullptr;
-      for_weights([&](size_t i, size_t j, float weight) {
-        for (size_t c = 0; c < v.width(); ++c) {
-          const float d = dy.data()[i * dy.stride() + c];
-          if (dw != nullptr) dw[i * w.stride() + j] += d * v.data()[j * v.stride() + c];
-          if (dv != nullptr) dv[j * v.stride() + c] += d * weight;
-        }
-      });
     });
   }
 

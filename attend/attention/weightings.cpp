@@ -5,11 +5,13 @@
 #include <cassert>
 #include <limits>
 
+#include "attend/attention/scores.h"
 #include "attend/attention/weighting_functions.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
 #include "attend/kernels/softmax.h"
+#include "attend/ops/linear.h"
 #include "attend/ops/rows.h"
 #include "attend/tensor/tape.h"
 
@@ -185,6 +187,42 @@ Weighted weigh(const Tensor& scores, const WeightingOptions& options) {
     run({rows_of(scores), rows_of(weights), rows_of(dy), mutable_rows_of(dx.tensor), dx.add});
   };
   return {record(weights, {scores}, backward), {}};
+}
+
+namespace {
+
+// matmul for values that hold NaN or infinity.
+Tensor careful_sum(const Tensor& weights, const Tensor& values) {
+  const size_t keys = weights.width(), width = values.width();
+  const auto for_weights = [=](const auto& f) {  // all that are not 0, and their values
+    for (size_t i = 0; i < weights.rows(); ++i) {
+      for (size_t j = 0; j < keys; ++j) {
+        const float w = weights.data()[i * weights.stride() + j];
+        if (w != 0.0f) f(i, j, w, values.data() + j * values.stride());
+      }
+    }
+  };
+  const Tensor y = Tensor::zeros({weights.rows(), width});
+  for_weights([&](size_t i, size_t, float w, const float* value) {
+    for (size_t c = 0; c < width; ++c) y.data()[i * width + c] += w * value[c];
+  });
+  return record(y, {weights, values}, [=](const Tensor& dy, Grads& grads) {
+    float* dweights = grads.wants(weights) ? grads.accumulator(weights) : nullptr;
+    float* dvalues = grads.wants(values) ? grads.accumulator(values) : nullptr;
+    for_weights([&](size_t i, size_t j, float w, const float* value) {
+      const float* d = dy.data() + i * dy.stride();
+      for (size_t c = 0; c < width; ++c) {
+        if (dweights != nullptr) dweights[i * weights.stride() + j] += d[c] * value[c];
+        if (dvalues != nullptr) dvalues[j * values.stride() + c] += d[c] * w;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+Tensor weighted_sum(const Tensor& weights, const Tensor& values) {
+  return all_finite(values) ? matmul(weights, values) : careful_sum(weights, values);
 }
 
 }  // namespace attend

@@ -46,4 +46,8 @@ struct Weighted {
 // query that may look nowhere gets weights 0, gradients 0 and log_probability 0.
 Weighted weigh(const Tensor& scores, const WeightingOptions& options);
 
+// weights [queries, keys] times values [keys, width]. A weight of 0 keeps out even NaN and
+// infinity, forwards and backwards.
+Tensor weighted_sum(const Tensor& weights, const Tensor& values);
+
 }  // namespace attend

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "attend/attention/recorder.h"
 #include "tests/attention/modules.h"
@@ -92,6 +93,40 @@ TEST(Local, NoKeysGiveZeros) {
   EXPECT_EQ(
       layer({Tensor::zeros({0, 4}), Tensor::zeros({0, 4}), Tensor::zeros({0, 3}), {}, {}}).shape(),
       (Shape{0, 3}));
+}
+
+// What a key and its value hold beyond the reach of every query has no part in anything.
+TEST(Local, BadValuesOutsideTheWindowDoNotLeak) {
+  for (const Score score : {Score::kDot, Score::kGeneral}) {
+    LocalAttention layer = make({.width = 4, .reach = 1, .score = score});
+    Tensor q = random_tensor({2, 4}, 1), k = random_tensor({9, 4}, 2), v = random_tensor({9, 3}, 3);
+    const Packing queries = Packing::of({2}), keys = Packing::of({9});
+    const auto run = [&] {
+      const Tensor y = layer({q, k, v, queries, keys});
+      backward(y, random_tensor({2, 3}, 4));
+      std::vector<float> values = y.to_vector();
+      for (Tensor* x : {&q, &k, &v, &layer.vector, &layer.centre.weight}) {
+        const std::vector<float> gradient = x->grad().to_vector();
+        values.insert(values.end(), gradient.begin(), gradient.end());
+        x->clear_grad();
+      }
+      return values;
+    };
+    for (Tensor* x : {&q, &k, &v}) x->require_grad();
+    const std::vector<float> clean = run();
+    const Tensor p = layer.centres(q, queries, keys);
+    size_t spoiled = 0;
+    for (size_t j = 0; j < 9; ++j) {
+      const auto place = static_cast<float>(j);
+      if (std::abs(place - p.data()[0]) <= 1.0f || std::abs(place - p.data()[1]) <= 1.0f) continue;
+      std::fill_n(k.data() + j * 4, 4, std::numeric_limits<float>::quiet_NaN());
+      std::fill_n(v.data() + j * 3, 3, std::numeric_limits<float>::infinity());
+      ++spoiled;
+    }
+    ASSERT_GE(spoiled, 4u);
+    const std::vector<float> values = run();
+    for (size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], clean[i], 1e-5f) << i;
+  }
 }
 
 TEST(Local, CanBeSeen) {
