@@ -26,6 +26,12 @@ struct ShawPositions {
   Tensor values;  // [2 farthest + 1, value width], or undefined
 };
 
+// How many queries and keys of each sequence came before those of a call, as in the steps of a
+// decoder; none where empty.
+struct EarlierRows {
+  std::vector<int32_t> queries = {}, keys = {};
+};
+
 // The score is (softcap(scale s) + bias) / temperature; a mask then takes pairs away, and what is
 // left is weighted. All extents are checked; an Error names the values.
 struct AttentionOptions {
@@ -52,8 +58,9 @@ struct AttentionOptions {
   Tensor sinks = {};     // [heads]: the score of a key that gives nothing; softmax only
   float dropout = 0.0f;  // of the weights, in training
 
-  std::string name = {};  // what a Recorder calls this layer; not recorded where empty
-  bool plain = false;     // takes the plain path even where the fused one is open
+  std::string name = {};     // what a Recorder calls this layer; not recorded where empty
+  EarlierRows earlier = {};  // for a Recorder
+  bool plain = false;        // takes the plain path even where the fused one is open
 };
 
 enum class AttentionPath { kFused, kPlain };

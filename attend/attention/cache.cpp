@@ -22,7 +22,8 @@ KeyValueCache::KeyValueCache(size_t sequences, size_t window)
     : window_(window), lengths_(sequences), seen_(sequences) {}
 
 KeyValueCache::KeyValueCache(const KeyValueCache& other)
-    : window_(other.window_),
+    : distances(other.distances),
+      window_(other.window_),
       capacity_(other.capacity_),
       lengths_(other.lengths_),
       seen_(other.seen_) {
@@ -113,6 +114,7 @@ void KeyValueCache::reorder(std::span<const size_t> parents) {
 }
 
 void KeyValueCache::clear() {
+  distances = {};
   std::ranges::fill(lengths_, 0);
   std::ranges::fill(seen_, 0);
 }

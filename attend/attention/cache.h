@@ -41,6 +41,10 @@ class KeyValueCache {
   void reorder(std::span<const size_t> parents);
   void clear();
 
+  // A layer's bias by distance, [heads, 2 reach + 1], left here so that a step finds that of the
+  // step before. It is made again as the capacity grows.
+  Tensor distances;
+
  private:
   void reserve(size_t rows);
   void drop_old();

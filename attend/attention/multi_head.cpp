@@ -1,10 +1,12 @@
 #include "attend/attention/multi_head.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/ops/shape.h"
+#include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
@@ -78,6 +80,13 @@ size_t longest(std::span<const int32_t> lengths) {
   return lengths.empty() ? 0 : static_cast<size_t>(std::ranges::max(lengths));
 }
 
+// How many keys of each sequence a rolling cache has let go.
+std::vector<int32_t> dropped(const KeyValueCache& cache) {
+  std::vector<int32_t> counts(cache.sequences());
+  std::ranges::transform(cache.seen(), cache.lengths(), counts.begin(), std::minus<>());
+  return counts;
+}
+
 }  // namespace
 
 Positions positions_from_name(std::string_view name) {
@@ -111,17 +120,19 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& packing,
                                       const Mask& mask) const {
   const std::vector<int32_t> positions = positions_of(packing);
   const auto [k, v] = project(x, positions);
-  AttentionOptions o = options(mask, packing.longest());
+  AttentionOptions o = options(mask);
   o.queries = o.keys = packing;
+  o.relative = relative(packing.longest());
   return output(attention(queries_of(x, positions), k, v, o).output);
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries, const Tensor& source,
                                       const Packing& keys, const Mask& mask) const {
   const auto [k, v] = project(source, positions_of(keys));
-  AttentionOptions o = options(mask, queries.longest() + keys.longest());
+  AttentionOptions o = options(mask);
   o.queries = queries;
   o.keys = keys;
+  o.relative = relative(queries.longest() + keys.longest());
   return output(attention(queries_of(x, positions_of(queries)), k, v, o).output);
 }
 
@@ -131,30 +142,43 @@ Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
     throw ShapeError("multi-head attention: rows of {} sequences, but the cache holds {}",
                      packing.count(), cache.sequences());
   }
-  const std::vector<int32_t> positions = positions_of(packing, cache.seen());
+  const std::vector<int32_t> before(cache.seen().begin(), cache.seen().end());
+  const std::vector<int32_t> positions = positions_of(packing, before);
   const auto [k, v] = project(x, positions);
   cache.append(packing, k, v);
-  AttentionOptions o = options({.causal = true}, longest(cache.lengths()));
+  keep_relative(cache);
+  AttentionOptions o = options({.causal = true});
   o.queries = packing;
   o.keys = cache.packing();
   o.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());
+  o.earlier = {before, dropped(cache)};
+  o.relative = relative(cache, longest(cache.lengths()));
   return output(attention(queries_of(x, positions), cache.keys(), cache.values(), o).output);
 }
 
 Tensor MultiHeadAttention::look(const Tensor& x, const Packing& queries,
-                                const KeyValueCache& source) const {
-  AttentionOptions o = options({}, queries.longest() + longest(source.lengths()));
+                                const KeyValueCache& source,
+                                std::span<const int32_t> earlier) const {
+  if (!earlier.empty() && earlier.size() != queries.count()) {
+    throw ShapeError("multi-head attention: {} counts of earlier queries for {} sequences",
+                     earlier.size(), queries.count());
+  }
+  AttentionOptions o = options({});
   o.queries = queries;
   o.keys = source.packing();
   o.key_lengths.assign(source.lengths().begin(), source.lengths().end());
-  return output(
-      attention(queries_of(x, positions_of(queries)), source.keys(), source.values(), o).output);
+  o.earlier.queries.assign(earlier.begin(), earlier.end());
+  const size_t reach = std::max(queries.longest(), longest(source.lengths()));
+  o.relative = relative(source, reach);
+  const Tensor q = queries_of(x, positions_of(queries, earlier));
+  return output(attention(q, source.keys(), source.values(), o).output);
 }
 
 KeyValueCache MultiHeadAttention::remember(const Tensor& source, const Packing& keys) const {
   const auto [k, v] = project(source, positions_of(keys));
   KeyValueCache cache(keys.count());
   cache.append(keys, k, v);
+  keep_relative(cache);
   return cache;
 }
 
@@ -180,7 +204,7 @@ Tensor MultiHeadAttention::queries_of(const Tensor& x, std::span<const int32_t> 
   return q;
 }
 
-AttentionOptions MultiHeadAttention::options(const Mask& mask, size_t reach) const {
+AttentionOptions MultiHeadAttention::options(const Mask& mask) const {
   AttentionOptions o;
   o.heads = config.heads;
   o.kv_heads = config.kv_heads;
@@ -197,10 +221,24 @@ AttentionOptions MultiHeadAttention::options(const Mask& mask, size_t reach) con
     if (!config.causal)
       o.mask.right = std::min(o.mask.right.value_or(*config.window), *config.window);
   }
-  if (config.positions == Positions::kAlibi) o.relative = alibi(config.heads, reach);
-  if (config.positions == Positions::kT5) o.relative = t5_bias(t5_table, config.t5, reach);
   if (config.positions == Positions::kShaw) o.shaw = {shaw_keys, shaw_values};
   return o;
+}
+
+RelativeBias MultiHeadAttention::relative(size_t reach) const {
+  if (config.positions == Positions::kAlibi) return alibi(config.heads, reach);
+  if (config.positions == Positions::kT5) return t5_bias(t5_table, config.t5, reach);
+  return {};
+}
+
+RelativeBias MultiHeadAttention::relative(const KeyValueCache& cache, size_t reach) const {
+  const size_t kept = cache.distances.defined() ? cache.distances.width() / 2 : 0;
+  return kept < reach ? relative(reach) : RelativeBias{cache.distances, kept};
+}
+
+void MultiHeadAttention::keep_relative(KeyValueCache& cache) const {
+  const NoGrad no_grad;
+  cache.distances = relative(cache, cache.capacity()).values;
 }
 
 void MultiHeadAttention::visit(Visitor& v) {

@@ -62,8 +62,10 @@ struct MultiHeadAttention {
   // The same as the first, causal, for the next rows of sequences whose earlier rows are in the
   // cache.
   Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
-  // The same as the second for a source that was projected before.
-  Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source) const;
+  // The same as the second for a source that was projected before. In a decoder's steps `earlier`
+  // is how many queries each sequence has had: rotary positions and a Recorder count on from there.
+  Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source,
+              std::span<const int32_t> earlier = {}) const;
   // Projects a source once, for any number of calls of look.
   KeyValueCache remember(const Tensor& source, const Packing& keys) const;
 
@@ -77,7 +79,10 @@ struct MultiHeadAttention {
   };
   Projected project(const Tensor& source, std::span<const int32_t> positions) const;
   Tensor queries_of(const Tensor& x, std::span<const int32_t> positions) const;
-  AttentionOptions options(const Mask& mask, size_t reach) const;
+  AttentionOptions options(const Mask& mask) const;
+  RelativeBias relative(size_t reach) const;  // none where positions have none
+  RelativeBias relative(const KeyValueCache& cache, size_t reach) const;  // kept there, if it is
+  void keep_relative(KeyValueCache& cache) const;
 };
 
 }  // namespace attend

@@ -45,7 +45,7 @@ class Recording {
 
   explicit operator bool() const { return recorder_ != nullptr; }
   bool wants(size_t sequence, size_t head) const;
-  // The queries of a sequence that are wanted.
+  // The queries of a sequence in this call that are wanted.
   struct Span {
     size_t first, count;
   };

@@ -14,9 +14,9 @@ namespace attend {
 
 // What to hand over of a layer.
 struct RecordRequest {
-  std::vector<size_t> heads = {};      // all where empty
-  std::vector<size_t> sequences = {};  // all where empty
-  size_t first_query = 0, query_count = SIZE_MAX;
+  std::vector<size_t> heads = {};                  // all where empty
+  std::vector<size_t> sequences = {};              // all where empty
+  size_t first_query = 0, query_count = SIZE_MAX;  // counted over all steps of a decoder
   bool weights = true;
   bool scores = false;   // before weighting, -infinity where masked
   bool lse = false;      // log-sum-exp of each row, with its sink; softmax only
@@ -27,9 +27,12 @@ struct RecordRequest {
 struct RecordedHead {
   std::string layer;
   size_t call;  // counts the calls of a layer, such as the steps of a decoder
-  size_t sequence, head, first_query;
-  Tensor weights, scores;  // [queries, keys], or undefined
-  Tensor lse, entropy;     // [queries], or undefined
+  size_t sequence, head;
+  // Element (i, j) is of query first_query + i and key first_key + j of the sequence, counted over
+  // all steps of a decoder.
+  size_t first_query, first_key;
+  Tensor weights = {}, scores = {};  // [queries, keys], or undefined
+  Tensor lse = {}, entropy = {};     // [queries], or undefined
 };
 
 class Recorder {

@@ -11,6 +11,10 @@ bool among(const std::vector<size_t>& wanted, size_t x) {
   return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
 }
 
+size_t count_of(const std::vector<int32_t>& counts, size_t sequence) {
+  return counts.empty() ? 0 : static_cast<size_t>(counts[sequence]);
+}
+
 // f of each row, [rows].
 template <typename F>
 Tensor of_rows(const Tensor& x, const F& f) {
@@ -56,18 +60,26 @@ bool Recording::wants(size_t sequence, size_t head) const {
 }
 
 Recording::Span Recording::queries(size_t sequence) const {
+  const size_t before = count_of(problem_.options.earlier.queries, sequence);
   const size_t length = problem_.queries.length(sequence);
-  const size_t first = std::min(request_.first_query, length);
-  return {first, std::min(request_.query_count, length - first)};
+  const auto here = [&](size_t query) { return std::min(query - std::min(query, before), length); };
+  const size_t most = SIZE_MAX - request_.first_query;
+  const size_t first = here(request_.first_query);
+  return {first, here(request_.first_query + std::min(request_.query_count, most)) - first};
 }
 
 void Recording::give(size_t sequence, size_t head, const Tensor& weights,
                      const Tensor& scores) const {
+  const AttentionOptions& o = problem_.options;
   RecordedHead recorded{
-      problem_.options.name, call_, sequence, head, queries(sequence).first, {}, {}, {}, {}};
+      .layer = o.name,
+      .call = call_,
+      .sequence = sequence,
+      .head = head,
+      .first_query = count_of(o.earlier.queries, sequence) + queries(sequence).first,
+      .first_key = count_of(o.earlier.keys, sequence)};
   if (request_.weights) recorded.weights = weights.detach();
   if (request_.scores) recorded.scores = scores.detach();
-  const AttentionOptions& o = problem_.options;
   if (request_.lse && o.weighting == Weighting::kSoftmax) {
     const float sink = o.sinks.defined() ? o.sinks.data()[head] : kNothing;
     recorded.lse = of_rows(scores, [=](auto row) { return log_sum_exp(row, sink); });

@@ -141,6 +141,29 @@ TEST(MultiHead, CachedEqualsUncachedAfterReorder) {
   }
 }
 
+// A step finds the bias of the step before until the cache grows.
+TEST(MultiHead, BiasTablesAreKeptBetweenSteps) {
+  for (const Positions positions : {Positions::kAlibi, Positions::kT5}) {
+    MultiHeadConfig config = small_config();
+    config.positions = positions;
+    const MultiHeadAttention layer = make(config);
+    KeyValueCache cache = layer.cache(1);
+    size_t tables = 0, capacity = 0;
+    const float* last = nullptr;
+    for (uint64_t t = 0; t < 40; ++t) {
+      layer.step(random_tensor({1, 8}, t), Packing::of({1}), cache);
+      EXPECT_EQ(last != cache.distances.data(), capacity != cache.capacity());
+      tables += last != cache.distances.data();
+      last = cache.distances.data();
+      capacity = cache.capacity();
+    }
+    EXPECT_EQ(tables, 3u);  // for 16, 32 and 64 keys
+    EXPECT_FALSE(cache.distances.needs_grad());
+    const KeyValueCache memory = layer.remember(random_tensor({5, 8}, 1), Packing::of({5}));
+    EXPECT_EQ(memory.distances.width(), 2 * memory.capacity() + 1);
+  }
+}
+
 TEST(MultiHead, LookingAtARememberedSourceEqualsTheDirectCall) {
   const NoGrad no_grad;
   const Packing queries = Packing::of({3, 0, 5}), keys = Packing::of({7, 2, 1});

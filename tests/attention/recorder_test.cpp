@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "attend/attention/multi_head.h"
+#include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
 #include "tests/attention/values.h"
@@ -234,12 +235,70 @@ TEST(Recorder, CountsTheCallsOfEachLayer) {
     const RecordedHead& head = recorder.heads[i];
     const size_t t = i / 4;
     EXPECT_EQ(head.call, t);
+    EXPECT_EQ(head.first_query, t);
+    EXPECT_EQ(head.first_key, 0u);
     EXPECT_EQ(head.layer, i % 4 < 2 ? "first" : "second");
     ASSERT_EQ(head.weights.shape(), (Shape{1, t + 1}));
     if (head.layer == "second") continue;
     const Tensor row = whole.heads[head.head].weights.slice_rows(t, 1).slice_columns(0, t + 1);
     expect_values(head.weights, row.to_vector(), 1e-6f);
   }
+}
+
+// Element (i, j) is known by its query and key, whatever a rolling cache has let go and however the
+// sequences were cut into steps.
+TEST(Recorder, StepsSayWhichQueriesAndKeysTheyAre) {
+  Rng rng(1);
+  MultiHeadAttention layer({.width = 8, .heads = 2, .causal = true, .window = 2}, rng);
+  layer.name = "layer";
+  const Packing packing = Packing::of({14, 9});
+  const Tensor x = random_tensor({23, 8}, 1);
+  Recorder whole;
+  layer(x, packing);
+  Recorder steps;
+  steps.request = {.first_query = 4, .query_count = 6};
+  KeyValueCache cache = layer.cache(2);
+  layer.step(concat({x.slice_rows(0, 5), x.slice_rows(14, 1)}, 0), Packing::of({5, 1}), cache);
+  for (size_t t = 0; t < 8; ++t) {
+    layer.step(concat({x.slice_rows(5 + t, 1), x.slice_rows(15 + t, 1)}, 0), Packing::of({1, 1}),
+               cache);
+  }
+  std::vector<size_t> rows(2);
+  size_t moved = 0;
+  for (const RecordedHead& head : steps.heads) {
+    const Tensor& all = whole.heads[head.sequence * 2 + head.head].weights;
+    for (size_t i = 0; i < head.weights.rows(); ++i, ++rows[head.sequence]) {
+      const size_t query = head.first_query + i;
+      EXPECT_TRUE(query >= 4 && query < 10);
+      const Tensor row =
+          all.slice_rows(query, 1).slice_columns(head.first_key, head.weights.width());
+      expect_values(head.weights.slice_rows(i, 1), row.to_vector(), 1e-6f);
+    }
+    moved += head.first_key > 0;
+  }
+  EXPECT_EQ(rows, (std::vector<size_t>{6 * 2, 5 * 2}));
+  EXPECT_GT(moved, 0u);
+}
+
+TEST(Recorder, LookingStepByStepCountsOn) {
+  Rng rng(1);
+  MultiHeadAttention layer({.width = 8, .heads = 2, .positions = Positions::kRotary}, rng);
+  layer.name = "cross";
+  const Packing queries = Packing::of({3, 2}), keys = Packing::of({4, 6});
+  const Tensor x = random_tensor({5, 8}, 1), source = random_tensor({10, 8}, 2);
+  const Tensor whole = layer(x, queries, source, keys);
+  const KeyValueCache memory = layer.remember(source, keys);
+  Recorder recorder;
+  const Tensor y = layer.look(concat({x.slice_rows(2, 1), x.slice_rows(4, 1)}, 0),
+                              Packing::of({1, 1}), memory, std::vector<int32_t>{2, 1});
+  expect_values(y, concat({whole.slice_rows(2, 1), whole.slice_rows(4, 1)}, 0).to_vector(), 1e-5f);
+  ASSERT_EQ(recorder.heads.size(), 4u);
+  EXPECT_EQ(recorder.heads[0].first_query, 2u);
+  EXPECT_EQ(recorder.heads[2].first_query, 1u);
+  expect_error<ShapeError>([&] { layer.look(x, queries, memory, std::vector<int32_t>{2}); },
+                           "1 counts of earlier queries for 2 sequences");
+  expect_error<ShapeError>([&] { attention(x, x, x, {.earlier = {.queries = {-3}}}); },
+                           "1 counts of earlier rows, the least -3, for 1 sequences");
 }
 
 }  // namespace
