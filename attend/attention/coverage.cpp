@@ -1,0 +1,157 @@
+#include "attend/attention/coverage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/attention/problem.h"
+#include "attend/base/error.h"
+#include "attend/base/names.h"
+#include "attend/ops/conv.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/shape.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<Remembered> kRemembered[] = {{Remembered::kLast, "last"},
+                                             {Remembered::kSum, "sum"}};
+
+CoverageConfig resolved(CoverageConfig c) {
+  if (c.width == 0) throw ConfigError("coverage: width 0; it is that of the queries");
+  if (c.key_width == 0) c.key_width = c.width;
+  if (c.hidden == 0) c.hidden = c.width;
+  if ((c.filters == 0) != (c.filter_width == 0) || (c.filters > 0 && c.filter_width % 2 == 0)) {
+    throw ConfigError(
+        "coverage: {} filters of width {}; give both, the width odd, or neither of them", c.filters,
+        c.filter_width);
+  }
+  return c;
+}
+
+void check(const CoverageConfig& c, const Tensor& q, const CoverageSource& source,
+           const CoverageState& state) {
+  if (!(source.packing == state.alignment.keys)) {
+    throw ShapeError(
+        "coverage: a state of {} sources with {} rows, but these are {} with {}; start one from "
+        "the source it looks at",
+        state.alignment.keys.count(), state.alignment.keys.rows(), source.packing.count(),
+        source.packing.rows());
+  }
+  if (q.shape() != Shape{state.alignment.queries(), c.width}) {
+    throw ShapeError("coverage: queries are {}, not [{}, {}]: one for each sequence", q.shape(),
+                     state.alignment.queries(), c.width);
+  }
+}
+
+// Hands over each sequence's row of weights.
+void hand_over(const std::string& name, const CoverageState& state, const Tensor& weights,
+               const Tensor& scores) {
+  if (current_recorder() == nullptr) return;
+  const Packing& pairs = state.alignment.pairs;
+  AttentionProblem seen{};
+  seen.options.name = name;
+  seen.queries = Packing::even(pairs.count(), 1);
+  seen.options.earlier.queries.assign(pairs.count(), static_cast<int32_t>(state.steps));
+  const Recording recording(seen);
+  if (!recording) return;
+  for (size_t s = 0; s < pairs.count(); ++s) {
+    const auto row = [&](const Tensor& x) {
+      return x.slice_rows(pairs.begin(s), pairs.length(s)).reshape({1, pairs.length(s)});
+    };
+    if (recording.wants(s, 0)) recording.give_rows(s, 0, row(weights), row(scores));
+  }
+}
+
+}  // namespace
+
+Remembered remembered_from_name(std::string_view name) {
+  return value_from_name(kRemembered, "memory of coverage", name);
+}
+
+std::string_view name_of(Remembered remembered) { return name_from_value(kRemembered, remembered); }
+
+void CoverageState::reorder(std::span<const size_t> parents) {
+  remembered = reorder_pairs(alignment, remembered, parents);
+  alignment = alignment.reordered(parents);
+}
+
+CoverageAttention::CoverageAttention(const CoverageConfig& c, Rng& rng)
+    : config(resolved(c)),
+      query(config.width, config.hidden, rng),
+      key(config.key_width, config.hidden, rng, {.bias = false}),
+      location(std::max<size_t>(config.filters, 1), config.hidden, rng, {.bias = false}),
+      vector(parameter({config.hidden}, Init::kUniform, rng,
+                       1.0f / std::sqrt(static_cast<float>(config.hidden)))) {
+  if (config.filters > 0) {
+    filters = parameter({config.filters, 1, config.filter_width}, Init::kFanIn, rng);
+  }
+}
+
+CoverageSource CoverageAttention::remember(const Tensor& k, const Tensor& values,
+                                           const Packing& packing) const {
+  if (k.shape() != Shape{packing.rows(), config.key_width} || values.rank() != 2 ||
+      values.rows() != packing.rows()) {
+    throw ShapeError("coverage: keys are {} and values {}, not [{}, {}] and [{}, any]", k.shape(),
+                     values.shape(), packing.rows(), config.key_width, packing.rows());
+  }
+  return {key(k), values, packing};
+}
+
+CoverageState CoverageAttention::start(const CoverageSource& source) const {
+  const Alignment alignment(source.packing);
+  return {alignment, Tensor::zeros({alignment.pairs.rows()})};
+}
+
+CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageSource& source,
+                                                CoverageState& state) const {
+  check(config, q, source, state);
+  const Alignment& at = state.alignment;
+  Tensor features = reshape(state.remembered, {at.pairs.rows(), 1});
+  if (filters.defined()) {
+    const size_t reach = config.filter_width / 2;
+    features = conv1d(features, at.pairs, filters, {}, {.left = reach, .right = reach}).rows;
+  }
+  const Tensor scores =
+      alignment_scores(at, {query(q), source.keys, vector, location.weight, features});
+  const Tensor weights = alignment_softmax(at, scores);
+  hand_over(name, state, weights, scores);
+  const bool sum = config.remembered == Remembered::kSum;
+  state.remembered = sum ? add(state.remembered, weights) : weights;
+  ++state.steps;
+  return {alignment_sum(at, weights, source.values), weights};
+}
+
+void CoverageAttention::visit(Visitor& v) {
+  v("query", query);
+  v("key", key);
+  v("location", location);
+  v("filters", filters);
+  v("vector", vector);
+}
+
+Tensor coverage_loss(const Alignment& at, const Tensor& weights, const Tensor& coverage) {
+  const size_t pairs = at.pairs.rows();
+  if (weights.shape() != Shape{pairs} || coverage.shape() != Shape{pairs}) {
+    throw ShapeError("coverage_loss: weights {} and coverage {} of {} pairs", weights.shape(),
+                     coverage.shape(), pairs);
+  }
+  const Tensor y = Tensor::zeros({at.queries()});
+  for (size_t i = 0; i < at.queries(); ++i) {
+    for (size_t j = at.pairs.begin(i); j < at.pairs.end(i); ++j) {
+      y.data()[i] += std::min(weights.data()[j], coverage.data()[j]);
+    }
+  }
+  return record(y, {weights, coverage}, [=](const Tensor& dy, Grads& grads) {
+    float* dweights = grads.wants(weights) ? grads.accumulator(weights) : nullptr;
+    float* dcoverage = grads.wants(coverage) ? grads.accumulator(coverage) : nullptr;
+    for (size_t i = 0; i < at.queries(); ++i) {
+      for (size_t j = at.pairs.begin(i); j < at.pairs.end(i); ++j) {
+        float* less = weights.data()[j] < coverage.data()[j] ? dweights : dcoverage;
+        if (less != nullptr) less[j] += dy.data()[i];
+      }
+    }
+  });
+}
+
+}  // namespace attend
