@@ -111,6 +111,17 @@ void check_terms(const AttentionProblem& p) {
   }
 }
 
+// q (k + a) is all that the papers say of vectors added to keys.
+void check_shaw_score(const AttentionOptions& o) {
+  if (o.shaw.keys.defined() && o.score != Score::kDot && o.score != Score::kScaledDot &&
+      o.score != Score::kGeneral) {
+    throw ConfigError(
+        "attention: Shaw's vectors for keys are part of a product, but the score is {}; use dot, "
+        "scaled_dot or general, or leave them out",
+        name_of(o.score));
+  }
+}
+
 // All distances that occur must be in the table.
 void check_relative(const AttentionProblem& p) {
   const RelativeBias& relative = p.options.relative;
@@ -179,6 +190,7 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   check_score(p);
   check_terms(p);
   check_relative(p);
+  check_shaw_score(options);
   check_shaw(options.shaw.keys, "keys", p.width());
   check_shaw(options.shaw.values, "values", p.value_width());
   if (TrainingScope* training = current_training()) {

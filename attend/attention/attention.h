@@ -20,7 +20,7 @@ struct RelativeBias {
 };
 
 // Learned vectors for the distances -farthest .. farthest, clipped (Shaw et al., 2018), shared by
-// all heads: added to keys when scoring and to values when summing.
+// all heads: added to keys in a product (dot, scaled dot, general) and to values when summing.
 struct ShawPositions {
   Tensor keys;    // [2 farthest + 1, width], or undefined
   Tensor values;  // [2 farthest + 1, value width], or undefined
