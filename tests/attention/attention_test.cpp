@@ -1,21 +1,16 @@
-// The attention op: its fused path against its plain twin, its gradients against finite
-// differences, and the conventions one by one.
+// The attention op: its fused path against its plain one, and the conventions one by one.
 #include "attend/attention/attention.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "attend/attention/bias.h"
-#include "attend/base/parallel.h"
-#include "attend/ops/elementwise.h"
-#include "attend/ops/reduce.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
-#include "tests/attention/values.h"
+#include "tests/attention/points.h"
 #include "tests/errors.h"
 
 namespace attend {
@@ -24,11 +19,6 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-struct Sizes {
-  std::vector<int32_t> queries, keys;
-  size_t heads, kv_heads, width, value_width;
-};
-
 const std::vector<Sizes>& all_sizes() {
   static const std::vector<Sizes> sizes{
       {{5, 9}, {5, 9}, 2, 2, 4, 4},       {{1}, {1}, 1, 1, 1, 1},
@@ -36,185 +26,6 @@ const std::vector<Sizes>& all_sizes() {
       {{1, 1}, {33, 17}, 6, 3, 8, 20},
   };
   return sizes;
-}
-
-// A point of the space over given sizes: options, and the leaves they refer to.
-struct Point {
-  AttentionOptions options;
-  std::vector<Tensor> leaves;                           // q, k, v, then what is learned
-  std::function<void(AttentionOptions&)> prepare = {};  // what is made anew of leaves for each run
-};
-
-using Feature = std::function<void(Point&, const Sizes&)>;
-struct NamedFeature {
-  std::string name;
-  Feature apply;
-};
-
-size_t longest(const std::vector<int32_t>& lengths) {
-  return static_cast<size_t>(*std::ranges::max_element(lengths));
-}
-
-Tensor learn(Point& point, const Shape& shape) {
-  Tensor leaf = random_tensor(shape, 100 + point.leaves.size());
-  leaf.require_grad();
-  point.leaves.push_back(leaf);
-  return leaf;
-}
-
-const std::vector<NamedFeature>& masks() {
-  static const std::vector<NamedFeature> all{
-      {"none", [](Point&, const Sizes&) {}},
-      {"causal", [](Point& p, const Sizes&) { p.options.mask.causal = true; }},
-      {"causal from 1",
-       [](Point& p, const Sizes&) {
-         p.options.mask.causal = true;
-         p.options.mask.q_offset = 1;
-       }},
-      {"window",
-       [](Point& p, const Sizes&) {
-         p.options.mask.left = 2;
-         p.options.mask.right = 1;
-       }},
-      {"prefix",
-       [](Point& p, const Sizes&) {
-         p.options.mask.causal = true;
-         p.options.mask.prefix = {3};
-       }},
-      {"documents",
-       [](Point& p, const Sizes& sizes) {
-         for (const int32_t n : sizes.queries) {
-           for (int32_t i = 0; i < n; ++i) p.options.mask.q_documents.push_back(i / 3);
-         }
-         for (const int32_t n : sizes.keys) {
-           for (int32_t i = 0; i < n; ++i) p.options.mask.k_documents.push_back(i / 3);
-         }
-       }},
-      {"pairs and causal",
-       [](Point& p, const Sizes& sizes) {
-         const Shape shape{sizes.queries.size(), sizes.heads, longest(sizes.queries),
-                           longest(sizes.keys)};
-         std::vector<uint8_t> allowed(shape.size());
-         for (size_t i = 0; i < allowed.size(); ++i) {
-           allowed[i] = RandomStream(1, 1).uniform(i) < 0.6f;
-         }
-         p.options.mask.pairs = PairMask(shape, allowed);
-         p.options.mask.causal = true;
-       }},
-  };
-  return all;
-}
-
-const std::vector<NamedFeature>& terms() {
-  static const std::vector<NamedFeature> all{
-      {"none", [](Point&, const Sizes&) {}},
-      {"bias",
-       [](Point& p, const Sizes& s) {
-         p.options.bias = learn(p, {longest(s.queries), longest(s.keys) + 1});
-       }},
-      {"bias of heads",
-       [](Point& p, const Sizes& s) {
-         p.options.bias = learn(p, {s.heads, longest(s.queries), longest(s.keys)});
-       }},
-      {"bias of sequences",
-       [](Point& p, const Sizes& s) {
-         p.options.bias = learn(p, {s.queries.size(), 1, longest(s.queries), longest(s.keys)});
-       }},
-      {"alibi", [](Point& p, const Sizes& s) { p.options.relative = alibi(s.heads, 50); }},
-      {"t5",
-       [](Point& p, const Sizes& s) {
-         const Tensor table = learn(p, {8, s.heads});
-         p.prepare = [table](AttentionOptions& options) {
-           options.relative = t5_bias(table, {.count = 8, .farthest = 16}, 50);
-         };
-       }},
-      {"softcap and temperature",
-       [](Point& p, const Sizes&) {
-         p.options.softcap = 0.9f;
-         p.options.temperature = 1.6f;
-       }},
-      {"scale", [](Point& p, const Sizes&) { p.options.scale = 0.3f; }},
-      {"shaw",
-       [](Point& p, const Sizes& s) {
-         p.options.shaw = {learn(p, {5, s.width}), learn(p, {5, s.value_width})};
-       }},
-  };
-  return all;
-}
-
-// What the score needs to have learned. Widths of rows are those of q and k.
-void add_score_weights(Point& p, const Sizes& s) {
-  const size_t q_width = s.heads * s.width, k_width = s.kv_heads * s.width;
-  ScoreWeights& w = p.options.score_weights;
-  switch (p.options.score) {
-    case Score::kGeneral:
-      w.query = learn(p, {q_width, q_width});
-      break;
-    case Score::kAdditive:
-      w.query = learn(p, {s.heads * 5, q_width});
-      w.key = learn(p, {s.heads * 5, k_width});
-      w.vector = learn(p, {s.heads * 5});
-      break;
-    case Score::kConcat:
-      w.query = learn(p, {s.heads * 5, q_width + k_width});
-      w.vector = learn(p, {s.heads * 5});
-      break;
-    case Score::kLocation:
-      w.query = learn(p, {s.heads * std::max<size_t>(1, longest(s.keys)), q_width});
-      break;
-    default:
-      break;
-  }
-}
-
-Point make_point(const Sizes& s, Score score, Weighting weighting) {
-  Point p;
-  p.options.heads = s.heads;
-  p.options.kv_heads = s.kv_heads;
-  p.options.queries = Packing(s.queries);
-  p.options.keys = Packing(s.keys);
-  p.options.score = score;
-  p.options.weighting = weighting;
-  p.options.top_k = 3;
-  learn(p, {p.options.queries->rows(), s.heads * s.width});
-  learn(p, {p.options.keys->rows(), s.kv_heads * s.width});
-  learn(p, {p.options.keys->rows(), s.kv_heads * s.value_width});
-  add_score_weights(p, s);
-  return p;
-}
-
-// Additive weights here project queries and keys to as many columns, so heads cannot be grouped.
-bool possible(const Sizes& s, Score score) {
-  const bool additive = score == Score::kAdditive || score == Score::kConcat;
-  return !additive || s.heads == s.kv_heads;
-}
-
-// Whether pairs are compared at the width of a head, as Shaw's vectors are.
-bool keeps_width(Score score) {
-  return score != Score::kAdditive && score != Score::kConcat && score != Score::kLocation;
-}
-
-struct Outcome {
-  Attended attended;
-  std::vector<std::vector<float>> values;  // output, then the gradients of the leaves
-};
-
-Outcome run(const Point& p, bool plain) {
-  AttentionOptions options = p.options;
-  options.plain = plain;
-  if (p.prepare) p.prepare(options);
-  for (const Tensor& leaf : p.leaves) leaf.clear_grad();
-  TrainingScope training(Rng(4));
-  Outcome outcome{attention(p.leaves[0], p.leaves[1], p.leaves[2], options), {}};
-  const Tensor& y = outcome.attended.output;
-  outcome.values.push_back(y.to_vector());
-  if (!y.needs_grad()) return outcome;
-  backward(y, random_tensor(y.shape(), 77));
-  for (const Tensor& leaf : p.leaves) {
-    outcome.values.push_back(leaf.grad().defined() ? leaf.grad().to_vector()
-                                                   : std::vector<float>(leaf.size(), 0.0f));
-  }
-  return outcome;
 }
 
 void expect_near(const Outcome& a, const Outcome& b, float tolerance) {
@@ -236,10 +47,10 @@ TEST(Attention, FusedEqualsPlainWhereverItIsOpen) {
       if (!possible(sizes, score)) continue;
       for (const Weighting weighting :
            {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kRelu}) {
-        for (const NamedFeature& mask : masks()) {
-          for (const NamedFeature& term : terms()) {
-            if (term.name == "shaw" && !keeps_width(score)) continue;
+        for (const Feature& mask : masks()) {
+          for (const Feature& term : terms()) {
             Point point = make_point(sizes, score, weighting);
+            if (!term.fits(point.call.options)) continue;
             mask.apply(point, sizes);
             term.apply(point, sizes);
             SCOPED_TRACE(fmt::format("{} {} mask {} term {}", name_of(score), name_of(weighting),
@@ -264,45 +75,12 @@ TEST(Attention, FusedEqualsPlainWhereverItIsOpen) {
 TEST(Attention, FusedEqualsPlainWithDropoutAndSinks) {
   for (const Sizes& sizes : all_sizes()) {
     Point point = make_point(sizes, Score::kScaledDot, Weighting::kSoftmax);
-    point.options.dropout = 0.4f;
-    point.options.sinks = learn(point, {sizes.heads});
-    point.options.mask.causal = true;
+    point.call.options.dropout = 0.4f;
+    point.call.options.sinks = learn(point, {sizes.heads});
+    point.call.options.mask.causal = true;
     const Outcome fused = run(point, false);
     EXPECT_EQ(fused.attended.path, AttentionPath::kFused);
     expect_near(fused, run(point, true), 3e-5f);
-  }
-}
-
-// Every score with every weighting that has a gradient, by finite differences. Steps that would
-// cross a kink (of relu, sparsemax, top-k) are told by two step sizes that disagree.
-TEST(Attention, GradientsAreThoseOfFiniteDifferences) {
-  const Sizes sizes{{3, 2}, {4, 3}, 2, 2, 3, 2};
-  for (const Score score : all_scores()) {
-    for (const Weighting weighting : all_weightings()) {
-      if (weighting == Weighting::kHardArgmax || weighting == Weighting::kHardSample ||
-          weighting == Weighting::kStraightThrough || weighting == Weighting::kMonotonicHard) {
-        continue;  // no gradient, or not that of their value
-      }
-      SCOPED_TRACE(fmt::format("{} {}", name_of(score), name_of(weighting)));
-      Point point = make_point(sizes, score, weighting);
-      point.options.mask.causal = true;
-      point.options.shaw = {learn(point, {3, 3}), learn(point, {3, 2})};
-      if (score != Score::kScaledDot) point.options.shaw = {};
-      const Outcome outcome = run(point, true);
-      const Tensor seed = random_tensor(outcome.attended.output.shape(), 77);
-      const auto loss = [&] {
-        NoGrad no_grad;
-        const Tensor y =
-            attention(point.leaves[0], point.leaves[1], point.leaves[2], point.options).output;
-        double sum = 0.0;
-        for (size_t i = 0; i < y.size(); ++i) sum += double{y.data()[i]} * seed.data()[i];
-        return sum;
-      };
-      for (size_t l = 0; l < point.leaves.size(); ++l) {
-        expect_gradient(point.leaves[l], outcome.values[l + 1], loss);
-        if (HasFatalFailure()) return;
-      }
-    }
   }
 }
 
@@ -480,6 +258,11 @@ TEST(Attention, ErrorsNameTheValues) {
   expect_error<ConfigError>(
       [&] { attention(q, k, k, {.weighting = Weighting::kSigmoid, .sinks = Tensor::zeros({1})}); },
       "sinks are part of a softmax, but the weighting is sigmoid");
+  expect_error<ConfigError>(
+      [&] {
+        attention(q, k, k, {.score = Score::kDistance, .shaw = {.keys = Tensor::zeros({3, 6})}});
+      },
+      "Shaw's vectors for keys are part of a product, but the score is distance");
   expect_error<ShapeError>([&] { attention(q, k, k, {.score = Score::kGeneral}); },
                            "score general needs a query weight");
   expect_error<ConfigError>([&] { score_from_name("dots"); }, "unknown score 'dots'");

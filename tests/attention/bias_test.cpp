@@ -76,26 +76,6 @@ TEST(T5, TableIsReadAndLearnsByBucket) {
   expect_values(table.grad(), gradient, 1e-5f);
 }
 
-TEST(T5, TableLearnsThroughAttention) {
-  const T5Buckets buckets{.count = 8, .farthest = 10};
-  Tensor table = random_tensor({8, 2}, 1);
-  table.require_grad();
-  const Tensor x = random_tensor({5, 4}, 2), seed = random_tensor({5, 4}, 3);
-  const auto run = [&] {
-    AttentionOptions options{.heads = 2};
-    options.relative = t5_bias(table, buckets, 5);
-    return attention(x, x, x, options).output;
-  };
-  backward(run(), seed);
-  expect_gradient(table, table.grad().to_vector(), [&] {
-    const NoGrad off;
-    const std::vector<float> y = run().to_vector();
-    double sum = 0.0;
-    for (size_t i = 0; i < y.size(); ++i) sum += double{y[i]} * seed.data()[i];
-    return sum;
-  });
-}
-
 TEST(RelativeBias, ErrorsNameTheValues) {
   expect_error<ShapeError>(
       [] {

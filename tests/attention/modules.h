@@ -19,8 +19,9 @@ void randomize(Module& module, float deviation = 0.4f) {
   }
 }
 
-// The same as expect_gradient, but to a fiftieth of the largest element, which must not be tiny: a
-// part that a loss hardly depends on is compared as closely as the others.
+// Compares with slopes at each element of x, to a fiftieth of the largest, which must not be tiny:
+// a part that a loss hardly depends on is compared as closely as the others. Where two steps
+// disagree there is a kink, and no gradient to compare with.
 template <typename Loss>
 void expect_close_gradient(const Tensor& x, const Loss& loss) {
   ASSERT_TRUE(x.grad().defined());
@@ -32,7 +33,7 @@ void expect_close_gradient(const Tensor& x, const Loss& loss) {
   size_t compared = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const double coarse = slope(loss, x.data()[i], 1e-2f), fine = slope(loss, x.data()[i], 5e-3f);
-    if (std::abs(coarse - fine) > tolerance) continue;  // a kink
+    if (std::abs(coarse - fine) > tolerance) continue;
     ASSERT_NEAR(gradient[i], fine, tolerance) << i;
     ++compared;
   }

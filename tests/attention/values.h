@@ -44,18 +44,4 @@ double slope(const Loss& loss, float& place, float step) {
   return (up - down) / (2.0 * double{step});
 }
 
-// Compares with slopes at each element of x. Where two steps disagree there is a kink, and
-// no gradient to compare with.
-template <typename Loss>
-void expect_gradient(const Tensor& x, const std::vector<float>& gradient, const Loss& loss) {
-  size_t compared = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double coarse = slope(loss, x.data()[i], 2e-2f), fine = slope(loss, x.data()[i], 5e-3f);
-    if (std::abs(coarse - fine) > 4e-3 * std::max(1.0, std::abs(fine))) continue;
-    ASSERT_NEAR(gradient[i], fine, 4e-3 * std::max(1.0, std::abs(fine))) << i;
-    ++compared;
-  }
-  EXPECT_GE(compared, x.size() / 2);
-}
-
 }  // namespace attend

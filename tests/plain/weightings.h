@@ -51,10 +51,12 @@ inline Doubles softmax_row(const Doubles& x) {
 inline Doubles simplex_row(const Doubles& x, double power) {
   Doubles y(x.size());
   double high = *std::ranges::max_element(x) / power, low = high - 1;
-  for (int step = 0; step < 100; ++step) {
+  for (int step = 0; step < 60; ++step) {
     const double t = (low + high) / 2;
-    std::ranges::transform(x, y.begin(),
-                           [&](double s) { return std::pow(std::max(s / power - t, 0.0), power); });
+    std::ranges::transform(x, y.begin(), [&](double s) {
+      const double z = std::max(s / power - t, 0.0);
+      return power == 1 ? z : z * z;
+    });
     (std::accumulate(y.begin(), y.end(), 0.0) > 1 ? low : high) = t;
   }
   return y;
