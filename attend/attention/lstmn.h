@@ -2,8 +2,11 @@
 // machine reading"): instead of its last state, a step starts from a mixture of all states before.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
+#include "attend/attention/recall.h"
 #include "attend/nn/linear.h"
 #include "attend/ops/recurrent.h"
 
@@ -13,6 +16,16 @@ struct LstmnConfig {
   size_t input = 0;      // width of x
   size_t hidden = 0;     // width of h
   size_t attention = 0;  // width in which steps are compared; 0: hidden
+};
+
+// All steps so far, on the tape.
+struct LstmnState {
+  size_t sequences = 0;
+  std::vector<PastStep> past = {};
+  Tensor mixture = {};  // of the last step, [sequences, 2 hidden]; none before the second
+
+  // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
+  void reorder(std::span<const size_t> parents);
 };
 
 // At step t, over the steps i before it,
@@ -33,6 +46,10 @@ struct Lstmn {
 
   // x [rows, input], the sequences of `packing`, to h of each row, [rows, hidden].
   Tensor operator()(const Tensor& x, const Packing& packing) const;
+
+  // The same step by step: x [sequences, input] is the next row of each sequence, to its h.
+  LstmnState start(size_t sequences) const;
+  Tensor step(const Tensor& x, LstmnState& state) const;
 
   void visit(Visitor& v);
 };

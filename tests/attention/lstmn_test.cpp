@@ -7,6 +7,7 @@
 
 #include "attend/attention/recorder.h"
 #include "attend/base/parallel.h"
+#include "attend/ops/shape.h"
 #include "tests/attention/modules.h"
 
 namespace attend {
@@ -102,6 +103,62 @@ TEST(Lstmn, GradientsReachAllParameters) {
   EXPECT_EQ(parameters(layer).size(), 8u);
 }
 
+TEST(Lstmn, StepByStepEqualsAllAtOnce) {
+  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Packing packing = Packing::even(3, 6);
+  const Tensor x = random_tensor({18, 3}, 1), whole = layer(x, packing);
+  LstmnState state = layer.start(3);
+  for (size_t t = 0; t < 6; ++t) {
+    const std::vector<size_t> rows{t, 6 + t, 12 + t};
+    expect_values(layer.step(pick_rows(x, rows), state), pick_rows(whole, rows).to_vector(), 1e-6f);
+  }
+  LstmnState nobody = layer.start(0);
+  for (size_t t = 0; t < 3; ++t) {
+    EXPECT_EQ(layer.step(Tensor::zeros({0, 3}), nobody).shape(), (Shape{0, 4}));
+  }
+}
+
+// Sequences that were crossed after `at` steps go on as those they came from.
+TEST(Lstmn, ReorderedSequencesGoOnAsTheirParents) {
+  const Lstmn layer = make({.input = 3, .hidden = 4});
+  const Tensor x = random_tensor({3 * 5, 3}, 1), next = random_tensor({4 * 5, 3}, 2);
+  const std::vector<size_t> parents{2, 0, 2, 1};
+  for (const size_t at : {0, 1, 2, 5}) {
+    LstmnState state = layer.start(3);
+    for (size_t t = 0; t < at; ++t) layer.step(pick_rows(x, {t, 5 + t, 10 + t}), state);
+    state.reorder(parents);
+    std::vector<Tensor> outputs;
+    for (size_t t = at; t < 5; ++t) {
+      outputs.push_back(layer.step(pick_rows(next, {t, 5 + t, 10 + t, 15 + t}), state));
+    }
+    for (size_t s = 0; s < 4; ++s) {
+      const Tensor own =
+          concat({x.slice_rows(parents[s] * 5, at), next.slice_rows(s * 5 + at, 5 - at)}, 0);
+      const Tensor y = layer(own, Packing::of({5}));
+      for (size_t t = at; t < 5; ++t) {
+        expect_values(outputs[t - at].slice_rows(s, 1), y.slice_rows(t, 1).to_vector(), 1e-6f);
+      }
+    }
+  }
+}
+
+TEST(Lstmn, GradientsFlowThroughStepsAndReorders) {
+  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
+  Tensor x = random_tensor({22, 3}, 1, 1.5f);
+  expect_gradients(layer, x, [&] {
+    LstmnState state = layer.start(2);
+    layer.step(x.slice_rows(0, 2), state);
+    layer.step(x.slice_rows(2, 2), state);
+    state.reorder(std::vector<size_t>{1, 1, 0});
+    std::vector<Tensor> outputs;
+    for (size_t row = 4; row < 22; row += 3) {
+      outputs.push_back(layer.step(x.slice_rows(row, 3), state));
+    }
+    return concat(outputs, 0);
+  });
+}
+
 TEST(Lstmn, IsTheSameOnAnyNumberOfThreads) {
   const auto run = [](int threads) {
     const ThreadCountScope scope(threads);
@@ -144,6 +201,25 @@ TEST(Lstmn, CanBeSeen) {
   }
 }
 
+TEST(Lstmn, StepsCanBeSeen) {
+  Lstmn layer = make({.input = 3, .hidden = 4});
+  layer.name = "memory";
+  const Tensor x = random_tensor({8, 3}, 1);
+  Recorder whole;
+  layer(x, Packing::even(2, 4));
+  Recorder recorder;
+  recorder.request = {.sequences = {1}, .lse = true};
+  LstmnState state = layer.start(2);
+  for (size_t t = 0; t < 4; ++t) layer.step(pick_rows(x, {t, 4 + t}), state);
+  ASSERT_EQ(recorder.heads.size(), 4u);
+  for (size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(recorder.heads[t].first_query, t);
+    ASSERT_EQ(recorder.heads[t].weights.shape(), (Shape{1, t}));
+    const Tensor row = whole.heads[1].weights.slice_rows(t, 1).slice_columns(0, t);
+    expect_values(recorder.heads[t].weights, row.to_vector(), 1e-6f);
+  }
+}
+
 TEST(Lstmn, ErrorsNameTheValues) {
   expect_error<ConfigError>([] { make({.input = 3}); }, "input 3 and hidden 0");
   expect_error<ShapeError>(
@@ -151,6 +227,15 @@ TEST(Lstmn, ErrorsNameTheValues) {
         make({.input = 3, .hidden = 2})(Tensor::zeros({4, 3}), Packing::of({5}));
       },
       "lstmn: [4, 3] is not [5, 3]");
+  const Lstmn layer = make({.input = 3, .hidden = 2});
+  LstmnState state = layer.start(2);
+  expect_error<ShapeError>(
+      [&] {
+        layer.step(Tensor::zeros({3, 3}), state);
+      },
+      "a step of [3, 3], not [2, 3]: one row for each sequence");
+  expect_error<ShapeError>([&] { state.reorder(std::vector<size_t>{2}); },
+                           "there is no sequence 2 among 2");
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// Additive attention over the steps of a recurrent layer, where they lie: nothing of the past is
+// copied or projected again. What lstmn.h is built on.
+#pragma once
+
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// What one step left behind, a row for each sequence.
+struct PastStep {
+  Tensor key;   // [sequences, attention]
+  Tensor h, c;  // [sequences, hidden]
+};
+
+struct Recalled {
+  Tensor mixture;          // [sequences, 2 hidden]: of h, then of c
+  Tensor weights, scores;  // [sequences, steps], off the tape
+};
+
+// For the first q.rows() sequences, over all steps i, with q [sequences, attention]:
+//   mixture = sum_i softmax(vector.tanh(q + key_i))_i (h_i, c_i).
+Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastStep>& past);
+
+}  // namespace attend
