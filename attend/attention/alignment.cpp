@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/parallel.h"
@@ -138,8 +139,8 @@ void scores_backward(const Alignment& at, const AlignmentScores& in, const Tenso
 
 Alignment::Alignment(const Packing& packing) : Alignment(packing, first_numbers(packing.count())) {}
 
-Alignment::Alignment(const Packing& packing, std::vector<size_t> of)
-    : keys(packing), sources(std::move(of)), pairs(pairs_of(keys, sources)) {}
+Alignment::Alignment(Packing packing, std::vector<size_t> of)
+    : keys(std::move(packing)), sources(std::move(of)), pairs(pairs_of(keys, sources)) {}
 
 Alignment Alignment::reordered(std::span<const size_t> parents) const {
   std::vector<size_t> fresh;

@@ -19,7 +19,7 @@ struct Alignment {
 
   Alignment() = default;
   explicit Alignment(const Packing& keys);  // query i sees source i
-  Alignment(const Packing& keys, std::vector<size_t> sources);
+  Alignment(Packing keys, std::vector<size_t> sources);
 
   size_t queries() const { return sources.size(); }
   // Query i becomes what query parents[i] was.
