@@ -23,16 +23,30 @@ HWY_INLINE float AdditiveScore(const AdditivePair& x) {
       x.width, [](V q, V k, V v) { return hn::Mul(v, Tanh(hn::Add(q, k))); }, x.q, x.k, x.v);
 }
 
-// dq, dk and dv += the gradient of that, times ds.
-HWY_FLATTEN HWY_NOINLINE inline void AdditiveGradient(const AdditivePair& x, float ds, float* dq,
-                                                      float* dk, float* dv) {
+// The same, keeping the hyperbolic tangents for AdditiveGradient.
+HWY_INLINE float AdditiveScore(const AdditivePair& x, float* tanhs) {
+  Transform(
+      tanhs, x.width, [](V q, V k) { return Tanh(hn::Add(q, k)); }, x.q, x.k);
+  return Sum(
+      x.width, [](V v, V t) { return hn::Mul(v, t); }, x.v, tanhs);
+}
+
+// dq, dk and dv += the gradient of the score, times ds; tanhs may be null.
+HWY_FLATTEN HWY_NOINLINE inline void AdditiveGradient(const AdditivePair& x, const float* tanhs,
+                                                      float ds, float* dq, float* dk, float* dv) {
   const V scale = hn::Set(D(), ds);
-  ForEachRegister(x.width, [&](auto at, size_t i) {
-    const V v = at.Load(x.v + i), t = Tanh(hn::Add(at.Load(x.q + i), at.Load(x.k + i)));
-    const V slope = hn::Mul(hn::Mul(scale, v), hn::NegMulAdd(t, t, hn::Set(D(), 1.0f)));
+  const auto add = [&](auto at, size_t i, V t) HWY_ATTR {
+    const V slope =
+        hn::Mul(hn::Mul(scale, at.Load(x.v + i)), hn::NegMulAdd(t, t, hn::Set(D(), 1.0f)));
     at.Store(hn::Add(at.Load(dq + i), slope), dq + i);
     at.Store(hn::Add(at.Load(dk + i), slope), dk + i);
     at.Store(hn::MulAdd(scale, t, at.Load(dv + i)), dv + i);
+  };
+  if (tanhs != nullptr) {
+    return ForEachRegister(x.width, [&](auto at, size_t i) { add(at, i, at.Load(tanhs + i)); });
+  }
+  ForEachRegister(x.width, [&](auto at, size_t i) {
+    add(at, i, Tanh(hn::Add(at.Load(x.q + i), at.Load(x.k + i))));
   });
 }
 
@@ -48,28 +62,49 @@ struct AdditiveBlock {
             spec.vector + row.head * spec.width, spec.width};
   }
 
-  // to[r * stride + j - window.begin] = scale score, for the keys that a row looks at.
-  void Scores(const RowBlock& block, Keys window, float* to, size_t stride) const {
+  // Hyperbolic tangents that are kept from the scores to their gradients, where all of a window's
+  // fit; else they are computed again.
+  static constexpr size_t kKept = 65536;
+  HWY_INLINE bool Keeps(const RowBlock& block, Keys window) const {
+    return block.count * window.count() * spec.width <= kKept;
+  }
+  HWY_INLINE float* KeptAt(float* kept, size_t r, size_t key, Keys window) const {
+    return kept == nullptr ? nullptr
+                           : kept + (r * window.count() + key - window.begin) * spec.width;
+  }
+
+  // to[r * stride + j - window.begin] = scale score, for the keys that a row looks at. `kept`, if
+  // not null, gets the tangents.
+  void Scores(const RowBlock& block, Keys window, float* to, size_t stride,
+              float* kept = nullptr) const {
     for (size_t r = 0; r < block.count; ++r) {
       const Keys seen = block.rows[r].keys.And(window);
       for (size_t key = seen.begin; key < seen.end; ++key) {
-        to[r * stride + key - window.begin] = spec.scale * AdditiveScore(Pair(block.rows[r], key));
+        const AdditivePair pair = Pair(block.rows[r], key);
+        const float score = kept == nullptr ? AdditiveScore(pair)
+                                            : AdditiveScore(pair, KeptAt(kept, r, key, window));
+        to[r * stride + key - window.begin] = spec.scale * score;
       }
     }
   }
 
-  // dq (rows, columns), dk (keys of the sequence, columns) and dv (group, width) += their
+  // dq (rows, columns), dk (keys of the window, its stride) and dv (group, width) += their
   // gradients.
-  void Gradients(const RowBlock& block, Keys window, const float* ds, size_t stride, float* dq,
-                 float* dk, float* dv, size_t columns) const {
+  struct Sums {
+    float *dq, *dk, *dv;
+    size_t dq_stride, dk_stride;
+  };
+  void Gradients(const RowBlock& block, Keys window, const float* ds, size_t stride, float* kept,
+                 const Sums& to) const {
     for (size_t r = 0; r < block.count; ++r) {
       const QueryRow& row = block.rows[r];
       const Keys seen = row.keys.And(window);
       for (size_t key = seen.begin; key < seen.end; ++key) {
         const float d = spec.scale * ds[r * stride + key - window.begin];
         if (d == 0.0f) continue;
-        AdditiveGradient(Pair(row, key), d, dq + r * columns, dk + key * columns,
-                         dv + row.head % spec.group() * spec.width);
+        AdditiveGradient(Pair(row, key), KeptAt(kept, r, key, window), d, to.dq + r * to.dq_stride,
+                         to.dk + (key - window.begin) * to.dk_stride,
+                         to.dv + row.head % spec.group() * spec.width);
       }
     }
   }

@@ -1,10 +1,8 @@
 // How the gradient of attention is cut into chunks, and how what these share is summed.
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "attend/base/parallel.h"
-#include "attend/base/storage.h"
 #include "attend/kernels/attention.h"
 #include "attend/kernels/attention_backward_chunk.h"
 
@@ -29,9 +27,6 @@ class BackwardWork {
     const size_t most = (longest_queries(spec_) + kFewQueries - 1) / kFewQueries;
     const bool whole = dbias.data != nullptr && dbias.query_step == 0;
     parts_ = whole ? 1 : std::max<size_t>(1, std::min((kEnoughChunks + units - 1) / units, most));
-    key_columns_ = sum_columns(spec_.width);
-    value_columns_ = sum_columns(spec_.value_width);
-    keys_ = (inputs.longest_keys + 31) / 32 * 32;
   }
 
   void run() {
@@ -43,8 +38,10 @@ class BackwardWork {
     if (copies_bias()) bias_sums_.resize(spec_.kv_heads * bias_floats());
     parallel_chunks(chunks, [this](size_t i) { run_chunk(i); });
     if (parts_ > 1) {
-      parallel_chunks(spec_.sequences * spec_.kv_heads,
-                      [this](size_t i) { deliver(i / spec_.kv_heads, i % spec_.kv_heads); });
+      parallel_chunks(spec_.sequences * spec_.kv_heads, [this](size_t i) {
+        deliver(keys(), i / spec_.kv_heads, i % spec_.kv_heads);
+        deliver(values(), i / spec_.kv_heads, i % spec_.kv_heads);
+      });
     }
     for (size_t i = 0; i < chunks; ++i) {
       const size_t head = i / parts_ % spec_.kv_heads * spec_.group();
@@ -64,7 +61,7 @@ class BackwardWork {
  private:
   using Sums = std::vector<float>;
 
-  size_t unit_floats() const { return keys_ * (key_columns_ + value_columns_); }
+  size_t unit_floats() const { return inputs_.longest_keys * (spec_.width + spec_.value_width); }
   size_t relative_floats() const { return spec_.group() * spec_.relative.size; }
   size_t vector_floats() const { return spec_.group() * spec_.width; }
   bool copies_bias() const {
@@ -84,8 +81,6 @@ class BackwardWork {
   void run_chunk(size_t i) {
     const size_t part = parts_ - 1 - i % parts_, kv_head = i / parts_ % spec_.kv_heads;
     const size_t group = i / parts_ / spec_.kv_heads;
-    std::optional<Storage> own;
-    if (parts_ == 1) own.emplace(unit_floats() * sizeof(float));
     ChunkSums sums{};
     sums.dbias = grads_.dbias;
     if (!bias_sums_.empty()) sums.dbias.data = bias_sums_.data() + kv_head * bias_floats();
@@ -93,12 +88,11 @@ class BackwardWork {
     if (!vector_sums_.empty()) sums.dvector = vector_sums_.data() + i * vector_floats();
     if (!sink_sums_.empty()) sums.dsinks = sink_sums_.data() + i * spec_.group();
     for (size_t s = group * group_size_; s < (group + 1) * group_size_; ++s) {
-      sums.dk = own ? static_cast<float*>(own->data()) : sums_of(s, kv_head, part);
-      sums.dv = sums.dk + keys_ * key_columns_;
+      sums.dk = place_of(keys(), s, kv_head, part);
+      sums.dv = place_of(values(), s, kv_head, part);
       const size_t begin = part_begin(s, part);
       const AttentionChunk chunk{s, kv_head, begin, part_begin(s, part + 1) - begin};
       backward_chunk(inputs_, grads_, chunk, sums);
-      if (own) deliver(s, kv_head, sums.dk);
     }
   }
 
@@ -109,27 +103,39 @@ class BackwardWork {
     return std::min(queries, whole * part / parts_);
   }
 
-  float* sums_of(size_t sequence, size_t kv_head, size_t part) {
-    return key_sums_.data() +
+  // The gradient of keys or of values, and where its sums are among those of a part.
+  struct Side {
+    AttentionGradients::Part grad;
+    size_t width, offset;
+  };
+  Side keys() const { return {grads_.dk, spec_.width, 0}; }
+  Side values() const { return {grads_.dv, spec_.value_width, inputs_.longest_keys * spec_.width}; }
+
+  float* sums_of(const Side& side, size_t sequence, size_t kv_head, size_t part) {
+    return key_sums_.data() + side.offset +
            ((sequence * spec_.kv_heads + kv_head) * parts_ + part) * unit_floats();
   }
 
-  void deliver(size_t sequence, size_t kv_head) {
-    deliver(sequence, kv_head, sums_of(sequence, kv_head, 0));
+  // Where one part leaves its sums: in the gradient itself, if there are no others.
+  AttentionGradients::Part place_of(const Side& side, size_t sequence, size_t kv_head,
+                                    size_t part) {
+    if (parts_ > 1) return {sums_of(side, sequence, kv_head, part), side.width, false};
+    AttentionGradients::Part place = side.grad;
+    if (place.data == nullptr) return place;
+    place.data += spec_.k_begin(sequence) * place.stride + kv_head * side.width;
+    return place;
   }
-  void deliver(size_t sequence, size_t kv_head, const float* dk) {
-    const KeySums keys{dk, parts_, unit_floats(), spec_.k_begin(sequence), spec_.k_count(sequence)};
-    KeySums values = keys;
-    values.data += keys_ * key_columns_;
-    deliver_keys(keys, grads_.dk, kv_head, spec_.width);
-    deliver_keys(values, grads_.dv, kv_head, spec_.value_width);
+
+  void deliver(const Side& side, size_t sequence, size_t kv_head) {
+    deliver_keys({sums_of(side, sequence, kv_head, 0), parts_, unit_floats(),
+                  spec_.k_begin(sequence), spec_.k_count(sequence)},
+                 side.grad, kv_head, side.width);
   }
 
   const BackwardInputs& inputs_;
   const AttentionSpec& spec_;
   const AttentionGradients& grads_;
   size_t groups_, group_size_, parts_;
-  size_t key_columns_, value_columns_, keys_;
   Sums key_sums_, relative_sums_, sink_sums_, bias_sums_, vector_sums_;  // empty where not used
 };
 

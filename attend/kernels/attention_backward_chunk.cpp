@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attend/kernels/gemm_scratch.h"
 
@@ -22,6 +23,9 @@ namespace {
 
 constexpr size_t kWindow = 128;
 constexpr size_t kStride = kWindow + kPanel;
+// Keys that all rows go through before the next ones come: as many as stay in the cache, packed and
+// with their gradients.
+constexpr size_t kGroup = 32 * kWindow;
 
 HWY_INLINE size_t Panels(size_t width) { return RoundUp(width, kPanel) / kPanel; }
 
@@ -47,18 +51,23 @@ class Backward {
   Backward(const BackwardInputs& b, const AttentionGradients& grads)
       : b_(b), spec_(b.spec), grads_(grads), dropout_(b.spec, b.longest_keys) {}
 
-  // Leaves the gradients of keys and values in sums.dk and sums.dv.
   void Run(const AttentionChunk& chunk, const ChunkSums& sums) {
     chunk_ = chunk;
     sums_ = sums;
     const size_t rows = chunk.queries * spec_.group();
-    const Keys keys = KeysOf(spec_, chunk).Panels();
-    const size_t all = spec_.k_count(chunk.sequence);
-    std::fill_n(sums.dk, RoundUp(all, kPanel) * key_columns(), 0.0f);
-    std::fill_n(sums.dv, RoundUp(all, kPanel) * value_columns(), 0.0f);
-    Take(keys.count());
-    PackKeys(keys);
-    for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
+    const Keys keys = KeysOf(spec_, chunk).Panels(), all{0, spec_.k_count(chunk.sequence)};
+    ClearUnseen(keys.And(all), all);
+    Take(std::min(kGroup, keys.count()));
+    for (size_t begin = RoundDown(keys.begin, kGroup); begin < keys.end; begin += kGroup) {
+      group_ = keys.And({begin, begin + kGroup});
+      PackKeys();
+      const bool once = rows <= kBlockRows;
+      dk_ = StartSums(sums.dk, spec_.width, once, dk_sums_);
+      dv_ = StartSums(sums.dv, spec_.value_width, once, dv_sums_);
+      for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
+      Deliver(dk_, sums.dk, spec_.width);
+      Deliver(dv_, sums.dv, spec_.value_width);
+    }
   }
 
   bool additive() const { return spec_.vector != nullptr; }
@@ -68,6 +77,14 @@ class Backward {
   size_t value_columns() const { return Panels(spec_.value_width) * kPanel; }
 
  private:
+  // The gradient of keys or values, from the first key of the group on.
+  struct KeyRows {
+    float* data;
+    size_t stride;
+    bool in_place;
+    HWY_INLINE float* Row(size_t i) const { return data + i * stride; }
+  };
+
   static constexpr size_t kLeftStep = kTileRows * kBlockRows + kPanel;
 
   void Take(size_t keys) {
@@ -82,22 +99,44 @@ class Backward {
                             kBlockRows * kStride,
                             kBlockRows * kStride,
                             (kWindow / kTileRows + 1) * kLeftStep,
-                            kBlockRows * key_columns()};
+                            kBlockRows * key_columns(),
+                            keys * key_columns(),
+                            keys * value_columns(),
+                            additive() ? AdditiveBlock::kKept : 0};
     size_t total = 0;
     for (const size_t size : sizes) total += Pieces::padded(size);
     Pieces pieces(gemm_scratch(Scratch::kAttention, total));
     float** const places[] = {
-        &keys_across_, &keys_along_, &values_across_, &q_tiles_, &dout_tiles_, &q_panels_,
-        &dout_panels_, &weights_,    &dscores_,       &turned_,  &dq_};
+        &keys_across_, &keys_along_,  &values_across_, &q_tiles_, &dout_tiles_,
+        &q_panels_,    &dout_panels_, &weights_,       &dscores_, &turned_,
+        &dq_,          &dk_sums_,     &dv_sums_,       &tanhs_};
     for (size_t i = 0; i < std::size(sizes); ++i) *places[i] = pieces.take(sizes[i]);
   }
 
-  void PackKeys(Keys keys) {
+  // Keys and queries that no one in the chunk looks at or from.
+  void ClearUnseen(Keys seen, Keys all) const {
+    for (const auto& [to, width] :
+         {std::pair(sums_.dk, spec_.width), {sums_.dv, spec_.value_width}}) {
+      if (to.data == nullptr || to.add) continue;
+      for (size_t key = 0; key < all.end; ++key) {
+        if (key < seen.begin || key >= seen.end)
+          std::fill_n(to.data + key * to.stride, width, 0.0f);
+      }
+    }
+    const AttentionGradients::Part& dq = grads_.dq;
+    if (dq.data == nullptr || dq.add) return;
+    for (size_t i = 0; i < chunk_.queries; ++i) {
+      const size_t row = spec_.q_begin(chunk_.sequence) + chunk_.query + i;
+      if (spec_.ranges[row].begin < spec_.ranges[row].end) continue;
+      const size_t width = spec_.group() * spec_.width;
+      std::fill_n(dq.data + row * dq.stride + chunk_.kv_head * width, width, 0.0f);
+    }
+  }
+
+  void PackKeys() {
     bad_ = {};
-    keys_ = keys;
-    keys_.end = std::min(keys.end, spec_.k_count(chunk_.sequence));
-    if (keys_.empty()) return;
-    const size_t row = spec_.k_begin(chunk_.sequence) + keys.begin, stride = b_.in.k.stride;
+    keys_ = group_.And({0, spec_.k_count(chunk_.sequence)});
+    const size_t row = spec_.k_begin(chunk_.sequence) + keys_.begin, stride = b_.in.k.stride;
     const float* k = b_.in.k.data + row * stride + chunk_.kv_head * spec_.width;
     const float* v = b_.in.v.data + row * b_.in.v.stride + chunk_.kv_head * spec_.value_width;
     PackRight({v, b_.in.v.stride, true}, 0, spec_.value_width, 0, keys_.count(), values_across_,
@@ -105,15 +144,17 @@ class Backward {
     if (additive()) return;
     PackRight({k, stride, true}, 0, spec_.width, 0, keys_.count(), keys_across_,
               spec_.width * kPanel);
-    PackPanelsPlain(keys_.count(), k, stride, spec_.width, keys_along_, keys.count() * kPanel);
+    PackPanelsPlain(keys_.count(), k, stride, spec_.width, keys_along_, group_.count() * kPanel);
     bad_.Collect({k, stride}, keys_, spec_.width, KeysAlong());
   }
 
   ValuePanels KeysAlong() const {
-    return {keys_along_, keys_.begin, RoundUp(keys_.count(), kPanel) * kPanel, Panels(spec_.width)};
+    return {keys_along_, keys_.begin, group_.count() * kPanel, Panels(spec_.width)};
   }
 
   void RunBlock(const RowBlock& block) {
+    const Keys keys = block.keys.And(group_);
+    if (keys.empty()) return;
     PackedRows q{};
     if (additive()) {
       std::fill_n(dq_, block.count * key_columns(), 0.0f);
@@ -123,13 +164,14 @@ class Backward {
     }
     const PackedRows dout = PackRows(block, b_.dout, spec_.value_width, dout_tiles_);
     PackRowPanels(block, b_.dout, spec_.value_width, dout_panels_);
-    for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r);
-    for (size_t begin = RoundDown(block.keys.begin, kWindow); begin < block.keys.end;
-         begin += kWindow) {
-      const Keys window{begin, begin + kWindow}, panels = block.keys.And(window);
+    const bool first = keys.begin == block.keys.begin;
+    for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r, first);
+    for (size_t begin = RoundDown(keys.begin, kWindow); begin < keys.end; begin += kWindow) {
+      const Keys window{begin, begin + kWindow}, panels = keys.And(window);
       const size_t offset = panels.begin - begin;
+      float* kept = additive() && Additive().Keeps(block, panels) ? tanhs_ : nullptr;
       if (additive()) {
-        Additive().Scores(block, window, weights_, kStride);
+        Additive().Scores(block, panels, weights_ + offset, kStride, kept);
       } else {
         MultiplyKeys(block, q, {keys_across_, keys_.begin}, panels, spec_.scale, weights_ + offset,
                      kStride);
@@ -137,20 +179,22 @@ class Backward {
       MultiplyKeys(block, dout, {values_across_, keys_.begin}, panels, 1.0f, dscores_ + offset,
                    kStride);
       for (size_t t = 0; t < block.tiles.count; ++t) RunTile(block, t, window, panels);
-      AddTransposed(block, window, panels, weights_, dout_panels_, 1.0f, sums_.dv,
+      const Keys real = panels.And(keys_);
+      AddTransposed(block, real, weights_ + offset, dout_panels_, 1.0f, dv_,
                     Panels(spec_.value_width));
       if (additive()) {
-        Additive().Gradients(block, window, dscores_, kStride, dq_, sums_.dk, sums_.dvector,
-                             key_columns());
+        Additive().Gradients(
+            block, panels, dscores_ + offset, kStride, kept,
+            {dq_, dk_.Row(panels.begin - group_.begin), sums_.dvector, key_columns(), dk_.stride});
       } else {
-        AddTransposed(block, window, panels, dscores_, q_panels_, spec_.scale, sums_.dk,
+        AddTransposed(block, real, dscores_ + offset, q_panels_, spec_.scale, dk_,
                       Panels(spec_.width));
       }
     }
     for (size_t t = 0; t < block.tiles.count; ++t) DeliverQueries(block, t);
   }
 
-  void StartRow(const QueryRow& row, size_t r) {
+  void StartRow(const QueryRow& row, size_t r, bool first) {
     lse_[r] = b_.lse[row.row * spec_.heads + row.head];
     dot_[r] = 0.0f;
     if (spec_.weighting != FusedWeighting::kSoftmax || row.keys.empty()) return;
@@ -159,7 +203,7 @@ class Backward {
         spec_.value_width, [](V x, V y) { return hn::Mul(x, y); },
         b_.out.data + row.row * b_.out.stride + column,
         b_.dout.data + row.row * b_.dout.stride + column);
-    if (sums_.dsinks != nullptr) {
+    if (sums_.dsinks != nullptr && first) {
       const float weight = std::exp(spec_.sinks[row.head] - lse_[r]);
       sums_.dsinks[row.head % spec_.group()] -= weight * dot_[r];
     }
@@ -185,7 +229,7 @@ class Backward {
       RunRow(block.rows[r], r, seen, p + seen.begin - window.begin, ds + seen.begin - window.begin);
     }
     if (seen.empty() || additive()) return;
-    const bool first = seen.begin == block.tile_keys[t].begin;
+    const bool first = seen.begin == std::max(group_.begin, block.tile_keys[t].begin);
     const Keys real = seen.And({0, keys_.end});
     const float* ds = dscores_ + row * kStride + seen.begin - window.begin;
     MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, !first, dq_);
@@ -270,25 +314,27 @@ class Backward {
     }
   }
 
-  // to (keys, columns) += alpha x^T y over the rows of the block, for the keys of the window.
-  void AddTransposed(const RowBlock& block, Keys window, Keys panels, const float* x,
-                     const float* y, float alpha, float* to, size_t columns) {
-    const TileRows tiles(panels.count());
-    PackLeftTransposed(x + panels.begin - window.begin, kStride, tiles, block.count, turned_,
-                       kLeftStep);
-    const size_t stride = columns * kPanel;
+  // to += alpha x^T y over the rows of the block, for these keys, the first of which is column 0 of
+  // x.
+  void AddTransposed(const RowBlock& block, Keys keys, const float* x, const float* y, float alpha,
+                     const KeyRows& to, size_t columns) {
+    const TileRows tiles(keys.count());
+    PackLeftTransposed(x, kStride, tiles, block.count, turned_, kLeftStep);
     Operands operands{.a_packed = true, .b_step = kPanel};
-    Tile tile{
-        .alpha = alpha, .beta = 1.0f, .from_stride = stride, .bias = nullptr, .to_stride = stride};
+    Tile tile{.alpha = alpha,
+              .beta = 1.0f,
+              .from_stride = to.stride,
+              .bias = nullptr,
+              .to_stride = to.stride};
     for (size_t p = 0; p < columns; ++p) {
       for (size_t t = 0; t < tiles.count; ++t) {
-        const size_t key = panels.begin + tiles.begin(t), end = panels.begin + tiles.begin(t + 1);
+        const size_t key = keys.begin + tiles.begin(t), end = keys.begin + tiles.begin(t + 1);
         const auto [first, last] = RowsThatSee(block, {key, end});
         if (first == last) continue;
         operands.size = last - first;
         operands.a = turned_ + t * kLeftStep + first * kTileRows;
         operands.b = y + p * (kBlockRows * kPanel) + first * kPanel;
-        tile.to = to + key * stride + p * kPanel;
+        tile.to = to.Row(key - group_.begin) + p * kPanel;
         tile.from = tile.to;
         KernelFor(end - key, 1, operands)(operands, tile);
       }
@@ -306,16 +352,36 @@ class Backward {
   }
 
   void DeliverQueries(const RowBlock& block, size_t t) const {
-    if (grads_.dq.data == nullptr) return;
+    if (grads_.dq.data == nullptr || block.tile_keys[t].And(group_).empty()) return;
+    const bool add = grads_.dq.add || block.tile_keys[t].begin < group_.begin;
     for (size_t r = block.tiles.begin(t); r < block.tiles.begin(t + 1); ++r) {
       const QueryRow& row = block.rows[r];
+      if (row.keys.empty()) continue;
       float* dq = grads_.dq.data + row.row * grads_.dq.stride + row.head * spec_.width;
-      if (!row.keys.empty()) {
-        Update(
-            dq, spec_.width, grads_.dq.add, [](V x) { return x; }, dq_ + r * key_columns());
-      } else if (!grads_.dq.add) {
-        std::fill_n(dq, spec_.width, 0.0f);
-      }
+      Update(
+          dq, spec_.width, add, [](V x) { return x; }, dq_ + r * key_columns());
+    }
+  }
+
+  // Sums for the keys of this group, all zero, or where `once` says that one block has all the rows
+  // and the columns are whole panels, the gradient itself.
+  KeyRows StartSums(const AttentionGradients::Part& to, size_t width, bool once, float* scratch) {
+    if (!once || to.data == nullptr || width % kPanel != 0) {
+      const size_t columns = Panels(width) * kPanel;
+      std::fill_n(scratch, group_.count() * columns, 0.0f);
+      return {scratch, columns, false};
+    }
+    const KeyRows rows{to.data + keys_.begin * to.stride, to.stride, true};
+    for (size_t i = 0; !to.add && i < keys_.count(); ++i) std::fill_n(rows.Row(i), width, 0.0f);
+    return rows;
+  }
+
+  void Deliver(const KeyRows& sums, const AttentionGradients::Part& to, size_t width) const {
+    if (to.data == nullptr || sums.in_place) return;
+    for (size_t i = 0; i < keys_.count(); ++i) {
+      Update(
+          to.data + (keys_.begin + i) * to.stride, width, to.add, [](V v) { return v; },
+          sums.Row(i));
     }
   }
 
@@ -325,13 +391,17 @@ class Backward {
   WeightDropout dropout_;
   AttentionChunk chunk_{};
   ChunkSums sums_{};
-  Keys keys_;  // packed
+  Keys group_;  // of keys, in whole panels
+  Keys keys_;   // those of them that exist, packed
   BadRows bad_;
   // Packed: keys and values as columns of products, keys as rows; this block's rows as both.
   float *keys_across_, *values_across_, *keys_along_;
   float *q_tiles_, *dout_tiles_, *q_panels_, *dout_panels_;
   float *weights_, *dscores_;  // (kBlockRows, kStride)
   float *turned_, *dq_;
+  float *dk_sums_, *dv_sums_;  // (keys of the group, columns in whole panels)
+  KeyRows dk_{}, dv_{};
+  float* tanhs_;  // of additive scores
   float lse_[kBlockRows], dot_[kBlockRows];
   HWY_ALIGN float capped_[kStride], factors_[kWindow];
 };
@@ -339,18 +409,15 @@ class Backward {
 void DeliverKeys(const KeySums& sums, const AttentionGradients::Part& to, size_t kv_head,
                  size_t width) {
   if (to.data == nullptr) return;
-  const size_t columns = Panels(width) * kPanel;
   for (size_t i = 0; i < sums.rows; ++i) {
     float* row = to.data + (sums.row + i) * to.stride + kv_head * width;
     for (size_t part = 0; part < sums.parts; ++part) {
       Update(
           row, width, to.add || part > 0, [](V v) { return v; },
-          sums.data + part * sums.part_step + i * columns);
+          sums.data + part * sums.part_step + i * width);
     }
   }
 }
-
-size_t SumColumns(size_t width) { return Panels(width) * kPanel; }
 
 void BackwardChunk(const BackwardInputs& inputs, const AttentionGradients& grads,
                    const AttentionChunk& chunk, const ChunkSums& sums) {
@@ -366,7 +433,6 @@ namespace attend::kernels {
 
 HWY_EXPORT(BackwardChunk);
 HWY_EXPORT(DeliverKeys);
-HWY_EXPORT(SumColumns);
 
 void backward_chunk(const BackwardInputs& inputs, const AttentionGradients& grads,
                     const AttentionChunk& chunk, const ChunkSums& sums) {
@@ -377,8 +443,6 @@ void deliver_keys(const KeySums& sums, const AttentionGradients::Part& to, size_
                   size_t width) {
   HWY_DYNAMIC_DISPATCH(DeliverKeys)(sums, to, kv_head, width);
 }
-
-size_t sum_columns(size_t width) { return HWY_DYNAMIC_DISPATCH(SumColumns)(width); }
 
 }  // namespace attend::kernels
 #endif

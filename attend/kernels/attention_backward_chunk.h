@@ -16,29 +16,26 @@ struct BackwardInputs {
 
 // Where one chunk adds up what it shares with others.
 struct ChunkSums {
-  float *dk, *dv;             // (keys of the sequence, columns in whole panels)
-  PairTable<float> dbias;     // or null
-  float *drelative, *dsinks;  // (group, size), (group); or null
-  float* dvector;             // (group, width); null for dot products
+  AttentionGradients::Part dk, dv;  // from the first key of the sequence and head on
+  PairTable<float> dbias;           // or null
+  float *drelative, *dsinks;        // (group, size), (group); or null
+  float* dvector;                   // (group, width); null for dot products
 };
 
-// Those of all parts of a sequence and key head: (parts, rows, columns in whole panels).
+// The sums of all parts of a sequence and key head: (parts, rows, width).
 struct KeySums {
   const float* data;
   size_t parts, part_step;
   size_t row, rows;  // of the gradient
 };
 
-// Leaves the gradients of keys and values in sums.dk and sums.dv, adds to the other sums, and gives
-// the gradient of its queries to grads.dq.
+// Gives the gradients of its queries to grads.dq and those of its keys to sums.dk and sums.dv, and
+// adds to the other sums.
 void backward_chunk(const BackwardInputs& inputs, const AttentionGradients& grads,
                     const AttentionChunk& chunk, const ChunkSums& sums);
 
 // The sums of a sequence and key head, into its part of a gradient.
 void deliver_keys(const KeySums& sums, const AttentionGradients::Part& to, size_t kv_head,
                   size_t width);
-
-// Columns of a sum for a head of this width: whole panels.
-size_t sum_columns(size_t width);
 
 }  // namespace attend::kernels

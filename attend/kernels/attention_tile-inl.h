@@ -23,7 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 
-constexpr size_t kBlockRows = 96;  // query rows at a time, sixteen tiles
+constexpr size_t kBlockRows = 192;  // query rows at a time, thirty-two tiles
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
 HWY_INLINE size_t RoundDown(size_t x, size_t step) { return x / step * step; }
@@ -98,8 +98,7 @@ struct RowBlock {
   Keys keys;                   // all that any row does
 };
 
-// The left-hand side of products with all keys: the rows of a block, packed in tiles. A row that
-// looks at nothing is left out: zeros stand for it.
+// The left-hand side of products with all keys: the rows of a block, packed in tiles.
 struct PackedRows {
   const float* tiles;
   size_t tile_step, size;  // size: of the sum
@@ -107,22 +106,31 @@ struct PackedRows {
   static size_t TileStep(size_t size) { return kTileRows * size + kPanel; }
   static size_t Floats(size_t size) { return kBlockRows / kTileRows * TileStep(size); }
 };
+
+HWY_INLINE const float* RowOf(const QueryRow& row, const Matrix& x, size_t size) {
+  return x.data + row.row * x.stride + row.head * size;
+}
+
+// A row that looks at nothing is left out: zeros stand for it.
+inline HWY_NOINLINE void PackTile(const RowBlock& block, size_t t, const Matrix& x, size_t size,
+                                  float* to) {
+  const size_t begin = block.tiles.begin(t), count = block.tiles.begin(t + 1) - begin;
+  const float* lines[kTileRows];  // past the last row it is repeated
+  for (size_t r = 0; r < kTileRows; ++r) {
+    lines[r] = RowOf(block.rows[begin + std::min(r, count - 1)], x, size);
+  }
+  const size_t next = std::min(block.count, begin + count + kTileRows);
+  for (size_t r = begin + count; r < next; ++r) PrefetchRow(RowOf(block.rows[r], x, size), size);
+  InterleaveRows(lines, size, to);
+  for (size_t r = 0; r < count; ++r) {
+    if (!block.rows[begin + r].keys.empty()) continue;
+    for (size_t i = 0; i < size; ++i) to[i * kTileRows + r] = 0.0f;
+  }
+}
+
 HWY_INLINE PackedRows PackRows(const RowBlock& block, const Matrix& x, size_t size, float* to) {
   const size_t step = PackedRows::TileStep(size);
-  for (size_t t = 0; t < block.tiles.count; ++t) {
-    const size_t begin = block.tiles.begin(t), count = block.tiles.begin(t + 1) - begin;
-    const float* lines[kTileRows];  // past the last row it is repeated
-    for (size_t r = 0; r < kTileRows; ++r) {
-      const QueryRow& row = block.rows[begin + std::min(r, count - 1)];
-      lines[r] = x.data + row.row * x.stride + row.head * size;
-    }
-    float* tile = to + t * step;
-    InterleaveRows(lines, size, tile);
-    for (size_t r = 0; r < count; ++r) {
-      if (!block.rows[begin + r].keys.empty()) continue;
-      for (size_t i = 0; i < size; ++i) tile[i * kTileRows + r] = 0.0f;
-    }
-  }
+  for (size_t t = 0; t < block.tiles.count; ++t) PackTile(block, t, x, size, to + t * step);
   return {to, step, size};
 }
 

@@ -87,6 +87,12 @@ HWY_INLINE void TransposeRows(const Rows& rows, size_t size, float* to, size_t s
   }
 }
 
+// Short pieces of long rows are too far apart for the hardware to foresee.
+constexpr size_t kRowsAhead = 8;
+HWY_INLINE void PrefetchRow(const float* row, size_t size) {
+  for (size_t i = 0; i < size; i += 64 / sizeof(float)) __builtin_prefetch(row + i);
+}
+
 // One panel from b stored by columns: `columns` runs of k floats, transposed.
 inline HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t stride,
                                              size_t columns, float* panel) {
@@ -95,12 +101,6 @@ inline HWY_NOINLINE void PackPanelTransposed(size_t k, const float* b, size_t st
     for (size_t r = 0; r < kLanes; ++r) rows[r] = b + std::min(half + r, columns - 1) * stride;
     TransposeRows(rows, k, panel + half, kPanel);
   }
-}
-
-// Short pieces of long rows are too far apart for the hardware to foresee.
-constexpr size_t kRowsAhead = 8;
-HWY_INLINE void PrefetchRow(const float* row, size_t size) {
-  for (size_t i = 0; i < size; i += 64 / sizeof(float)) __builtin_prefetch(row + i);
 }
 
 // Panels from b stored by rows: a row at a time, for the sake of memory's order.
@@ -130,6 +130,8 @@ HWY_INLINE void PackRight(const Matrix& b, size_t sum, size_t size, size_t colum
     return;
   }
   for (size_t j = 0; j < columns; j += kPanel, panels += panel_step) {
+    for (size_t i = j + kPanel; i < std::min(columns, j + 2 * kPanel); ++i)
+      PrefetchRow(b.data + (column + i) * b.stride + sum, size);
     PackPanelTransposed(size, b.data + (column + j) * b.stride + sum, b.stride,
                         std::min(kPanel, columns - j), panels);
   }
