@@ -89,19 +89,16 @@ class Forward {
   void RunFew(Keys keys) {
     const RowBlock block(spec_, chunk_, 0);
     Take({});
-    const size_t width = spec_.width;
-    for (size_t r = 0; r < block.count && !additive(); ++r) {
-      const QueryRow& row = block.rows[r];
-      std::copy_n(in_.q.data + row.row * in_.q.stride + row.head * width, width,
-                  packed_rows_ + r * width);
-    }
+    if (!additive()) CopyRows(block, in_.q, spec_.width, packed_rows_);
     Start(block);
     for (size_t begin = keys.begin; begin < keys.end; begin += kWindow) {
       const Keys window{begin, std::min(keys.end, begin + kWindow)};
       if (additive()) {
         Additive().Scores(block, window, scores_, kScoreStride);
       } else {
-        MultiplyFewKeys(block.count, window);
+        const FewRows rows{packed_rows_, block.count, spec_.width};
+        MultiplyFewKeys(rows, {KeyRow(begin), in_.k.stride}, window.count(), spec_.scale, few_keys_,
+                        scores_, kScoreStride);
       }
       for (size_t r = 0; r < block.count; ++r) {
         float* sums = begin == keys.begin ? nullptr : SumsOf(r);
@@ -119,28 +116,6 @@ class Forward {
   const float* ValueRow(size_t key) const {
     const size_t row = spec_.k_begin(chunk_.sequence) + key;
     return in_.v.data + row * in_.v.stride + chunk_.kv_head * spec_.value_width;
-  }
-
-  void MultiplyFewKeys(size_t rows, Keys window) const {
-    Operands x{.size = spec_.width, .a = packed_rows_, .a_packed = false, .a_stride = spec_.width};
-    Tile tile{.alpha = spec_.scale, .beta = 0.0f, .bias = nullptr, .to_stride = kScoreStride};
-    for (size_t key = window.begin; key < window.end; key += kPanel) {
-      const size_t left = window.end - key;
-      x.b_by_columns = left >= kPanel;
-      if (x.b_by_columns) {
-        x.b = KeyRow(key);
-        x.b_step = in_.k.stride;
-        for (size_t i = kPanel; i < 2 * kPanel && i < left; ++i) {
-          PrefetchRow(x.b + i * in_.k.stride, spec_.width);
-        }
-      } else {
-        PackRight({KeyRow(key), in_.k.stride, true}, 0, spec_.width, 0, left, few_keys_, 0);
-        x.b = few_keys_;
-        x.b_step = kPanel;
-      }
-      tile.to = scores_ + key - window.begin;
-      KernelFor(rows, 1, x)(x, tile);
-    }
   }
 
   void MultiplyFewValues(size_t rows, Keys window, bool add) const {
@@ -222,7 +197,8 @@ class Forward {
       const Keys real = seen.And({0, keys_.end});
       const size_t row = block.tiles.begin(t);
       const float* weights = scores_ + row * kScoreStride + seen.begin - window.begin;
-      MultiplyValues(block, t, weights, kScoreStride, real, Values(), 1.0f, !first, sums_);
+      MultiplyValues(block, t, weights, kScoreStride, real, Values(), 1.0f, !first,
+                     {SumsOf(row), value_panels() * kPanel});
       if (bad_.any()) {
         bad_.Add({spec_, chunk_.sequence}, block, t, weights, kScoreStride, real, 1.0f, sums_);
       }
@@ -259,21 +235,28 @@ class Forward {
     state.sum += sum;
   }
 
+  float* OutOf(const QueryRow& row) const {
+    return out_.data + row.row * out_.stride + row.head * spec_.value_width;
+  }
+
+  // What weights still have to be multiplied with.
+  float Divisor(size_t r) const {
+    if (spec_.weighting != FusedWeighting::kSoftmax) return 1.0f;
+    return state_[r].sum == 0.0f ? 0.0f : 1.0f / state_[r].sum;
+  }
+
   void Finish(const RowBlock& block) const {
-    const bool divide = spec_.weighting == FusedWeighting::kSoftmax;
     for (size_t r = 0; r < block.count; ++r) {
       const QueryRow& row = block.rows[r];
-      float* out = out_.data + row.row * out_.stride + row.head * spec_.value_width;
       if (row.keys.empty()) {
-        std::fill_n(out, spec_.value_width, 0.0f);
-        continue;
+        std::fill_n(OutOf(row), spec_.value_width, 0.0f);
+      } else {
+        const V factor = hn::Set(D(), Divisor(r));
+        Transform(
+            OutOf(row), spec_.value_width, [=](V x) { return hn::Mul(x, factor); }, SumsOf(r));
       }
-      const float sum = state_[r].sum;
-      const V factor = hn::Set(D(), !divide ? 1.0f : sum == 0.0f ? 0.0f : 1.0f / sum);
-      Transform(
-          out, spec_.value_width, [=](V x) { return hn::Mul(x, factor); }, SumsOf(r));
     }
-    if (lse_ == nullptr || !divide) return;
+    if (lse_ == nullptr || spec_.weighting != FusedWeighting::kSoftmax) return;
     HWY_ALIGN float logs[kBlockRows] = {};
     for (size_t r = 0; r < block.count; ++r) logs[r] = state_[r].sum == 0.0f ? 1.0f : state_[r].sum;
     Transform(

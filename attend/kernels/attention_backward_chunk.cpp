@@ -57,6 +57,7 @@ class Backward {
     const size_t rows = chunk.queries * spec_.group();
     const Keys keys = KeysOf(spec_, chunk).Panels(), all{0, spec_.k_count(chunk.sequence)};
     ClearUnseen(keys.And(all), all);
+    few_ = rows <= kTileRows;
     Take(std::min(kGroup, keys.count()));
     for (size_t begin = RoundDown(keys.begin, kGroup); begin < keys.end; begin += kGroup) {
       group_ = keys.And({begin, begin + kGroup});
@@ -138,14 +139,20 @@ class Backward {
     keys_ = group_.And({0, spec_.k_count(chunk_.sequence)});
     const size_t row = spec_.k_begin(chunk_.sequence) + keys_.begin, stride = b_.in.k.stride;
     const float* k = b_.in.k.data + row * stride + chunk_.kv_head * spec_.width;
-    const float* v = b_.in.v.data + row * b_.in.v.stride + chunk_.kv_head * spec_.value_width;
-    PackRight({v, b_.in.v.stride, true}, 0, spec_.value_width, 0, keys_.count(), values_across_,
-              spec_.value_width * kPanel);
+    if (!few_) {
+      PackRight({ValueRow(keys_.begin), b_.in.v.stride, true}, 0, spec_.value_width, 0,
+                keys_.count(), values_across_, spec_.value_width * kPanel);
+    }
     if (additive()) return;
     PackRight({k, stride, true}, 0, spec_.width, 0, keys_.count(), keys_across_,
               spec_.width * kPanel);
     PackPanelsPlain(keys_.count(), k, stride, spec_.width, keys_along_, group_.count() * kPanel);
     bad_.Collect({k, stride}, keys_, spec_.width, KeysAlong());
+  }
+
+  const float* ValueRow(size_t key) const {
+    const size_t row = spec_.k_begin(chunk_.sequence) + key;
+    return b_.in.v.data + row * b_.in.v.stride + chunk_.kv_head * spec_.value_width;
   }
 
   ValuePanels KeysAlong() const {
@@ -162,7 +169,12 @@ class Backward {
       q = PackRows(block, b_.in.q, spec_.width, q_tiles_);
       PackRowPanels(block, b_.in.q, spec_.width, q_panels_);
     }
-    const PackedRows dout = PackRows(block, b_.dout, spec_.value_width, dout_tiles_);
+    PackedRows dout{};
+    if (few_) {
+      CopyRows(block, b_.dout, spec_.value_width, dout_tiles_);
+    } else {
+      dout = PackRows(block, b_.dout, spec_.value_width, dout_tiles_);
+    }
     PackRowPanels(block, b_.dout, spec_.value_width, dout_panels_);
     const bool first = keys.begin == block.keys.begin;
     for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r, first);
@@ -176,10 +188,16 @@ class Backward {
         MultiplyKeys(block, q, {keys_across_, keys_.begin}, panels, spec_.scale, weights_ + offset,
                      kStride);
       }
-      MultiplyKeys(block, dout, {values_across_, keys_.begin}, panels, 1.0f, dscores_ + offset,
-                   kStride);
-      for (size_t t = 0; t < block.tiles.count; ++t) RunTile(block, t, window, panels);
       const Keys real = panels.And(keys_);
+      if (few_) {
+        MultiplyFewKeys({dout_tiles_, block.count, spec_.value_width},
+                        {ValueRow(real.begin), b_.in.v.stride}, real.count(), 1.0f, values_across_,
+                        dscores_ + offset, kStride);
+      } else {
+        MultiplyKeys(block, dout, {values_across_, keys_.begin}, panels, 1.0f, dscores_ + offset,
+                     kStride);
+      }
+      for (size_t t = 0; t < block.tiles.count; ++t) RunTile(block, t, window, panels);
       AddTransposed(block, real, weights_ + offset, dout_panels_, 1.0f, dv_,
                     Panels(spec_.value_width));
       if (additive()) {
@@ -232,7 +250,8 @@ class Backward {
     const bool first = seen.begin == std::max(group_.begin, block.tile_keys[t].begin);
     const Keys real = seen.And({0, keys_.end});
     const float* ds = dscores_ + row * kStride + seen.begin - window.begin;
-    MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, !first, dq_);
+    MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, !first,
+                   {dq_ + row * key_columns(), key_columns()});
     if (bad_.any()) {
       bad_.Add({spec_, chunk_.sequence}, block, t, ds, kStride, real, spec_.scale, dq_);
     }
@@ -391,8 +410,9 @@ class Backward {
   WeightDropout dropout_;
   AttentionChunk chunk_{};
   ChunkSums sums_{};
-  Keys group_;  // of keys, in whole panels
-  Keys keys_;   // those of them that exist, packed
+  bool few_ = false;  // rows: values are not packed for them
+  Keys group_;        // of keys, in whole panels
+  Keys keys_;         // those of them that exist, packed
   BadRows bad_;
   // Packed: keys and values as columns of products, keys as rows; this block's rows as both.
   float *keys_across_, *values_across_, *keys_along_;

@@ -163,8 +163,43 @@ inline HWY_NOINLINE void MultiplyKeys(const RowBlock& block, const PackedRows& l
   }
 }
 
+// A few rows, one after the other, against keys that are read once: these are not packed but used
+// as they lie, `keys` of them from the first row of k on. `panel` has room for one panel.
+struct FewRows {
+  const float* data;
+  size_t count, size;
+};
+HWY_INLINE void CopyRows(const RowBlock& block, const Matrix& x, size_t size, float* to) {
+  for (size_t r = 0; r < block.count; ++r) {
+    std::copy_n(RowOf(block.rows[r], x, size), size, to + r * size);
+  }
+}
+inline HWY_NOINLINE void MultiplyFewKeys(const FewRows& rows, const Matrix& k, size_t keys,
+                                         float alpha, float* panel, float* to, size_t stride) {
+  Operands x{.size = rows.size, .a = rows.data, .a_packed = false, .a_stride = rows.size};
+  Tile tile{.alpha = alpha, .beta = 0.0f, .bias = nullptr, .to_stride = stride};
+  for (size_t key = 0; key < keys; key += kPanel) {
+    const size_t left = keys - key;
+    const float* first = k.data + key * k.stride;
+    x.b_by_columns = left >= kPanel;
+    if (x.b_by_columns) {
+      x.b = first;
+      x.b_step = k.stride;
+      for (size_t i = kPanel; i < 2 * kPanel && i < left; ++i) {
+        PrefetchRow(first + i * k.stride, rows.size);
+      }
+    } else {
+      PackRight({first, k.stride, true}, 0, rows.size, 0, left, panel, 0);
+      x.b = panel;
+      x.b_step = kPanel;
+    }
+    tile.to = to + key;
+    KernelFor(rows.count, 1, x)(x, tile);
+  }
+}
+
 // to (rows of tile t, columns of the panels) = or += weights (rows, keys) x values, for the keys of
-// `seen`. `weights` has the window's first key in column 0.
+// `seen`, the first of which is column 0 of `weights`.
 struct ValuePanels {
   const float* panels;  // (panel of columns, keys, kPanel), from the key `first` on
   size_t first, panel_step, count;
@@ -172,19 +207,18 @@ struct ValuePanels {
 
 inline HWY_NOINLINE void MultiplyValues(const RowBlock& block, size_t t, const float* weights,
                                         size_t stride, Keys seen, const ValuePanels& values,
-                                        float alpha, bool add, float* to) {
+                                        float alpha, bool add, MutableMatrix to) {
   const size_t row = block.tiles.begin(t), rows = block.tiles.begin(t + 1) - row;
-  const size_t to_stride = values.count * kPanel;
   Operands x{
       .size = seen.count(), .a = weights, .a_packed = false, .a_stride = stride, .b_step = kPanel};
   Tile tile{.alpha = alpha,
             .beta = add ? 1.0f : 0.0f,
-            .from_stride = to_stride,
+            .from_stride = to.stride,
             .bias = nullptr,
-            .to_stride = to_stride};
+            .to_stride = to.stride};
   for (size_t p = 0; p < values.count; ++p) {
     x.b = values.panels + p * values.panel_step + (seen.begin - values.first) * kPanel;
-    tile.to = to + row * to_stride + p * kPanel;
+    tile.to = to.data + p * kPanel;
     tile.from = tile.to;
     KernelFor(rows, 1, x)(x, tile);
   }
