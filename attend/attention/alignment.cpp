@@ -90,48 +90,56 @@ kernels::PackedMatrix packed(const Tensor& location) {
   return {location.extent(1), location.extent(0), matrix(location, true)};
 }
 
+// The gradient of z = q + k + L f, [pairs, width], computed again; on the way those of q and v.
+Tensor inner_gradient(const Alignment& at, const AlignmentScores& in, const Tensor& dy,
+                      Grads& grads) {
+  const size_t width = in.q.width();
+  const kernels::PackedMatrix location = packed(in.location);
+  Tensor dz = Tensor::empty({at.pairs.rows(), width});
+  const Tensor dvectors = Tensor::empty({at.queries(), width});  // a part of each query
+  const Gradient dq = grads.wants(in.q) ? grads.of(in.q) : Gradient{};
+  for_queries(at, width, [&](size_t i) {
+    const size_t first = at.pairs.begin(i), keys = at.pairs.length(i);
+    const kernels::MutableRows z = dense_rows(dz.data() + first * width, keys, width);
+    compare(at, in, location, i, z.data);
+    kernels::gemm(1, width, keys, {dy.data() + first, keys}, {z.data, width},
+                  {dvectors.data() + i * width, width});
+    // dz = dy v (1 - tanh^2)
+    kernels::multiply(z.data, z.data, z.data, keys * width);
+    kernels::affine(-1.0f, 1.0f, z.data, z.data, keys * width);
+    kernels::multiply_row_vector(z, in.vector.data(), z);
+    kernels::multiply_column_vector(z, dy.data() + first, z);
+    if (dq.tensor.defined()) kernels::sum_rows(z, dq.data() + i * dq.tensor.stride(), dq.add);
+  });
+  if (grads.wants(in.vector)) {
+    const Gradient to = grads.of(in.vector);
+    kernels::sum_rows(rows_of(dvectors), to.data(), to.add);
+  }
+  return dz;
+}
+
 void scores_backward(const Alignment& at, const AlignmentScores& in, const Tensor& dy,
                      Grads& grads) {
   const size_t pairs = at.pairs.rows(), width = in.q.width(), features = in.features.width();
-  const kernels::PackedMatrix location = packed(in.location);
-  const Tensor inner = Tensor::empty({pairs, width});  // tanh(z), then the gradient of z
-  const auto rows_of_query = [&](size_t i) {
-    return dense_rows(inner.data() + at.pairs.begin(i) * width, at.pairs.length(i), width);
-  };
-  for_queries(at, width, [&](size_t i) { compare(at, in, location, i, rows_of_query(i).data); });
-  if (grads.wants(in.vector)) {
-    const Gradient to = grads.of(in.vector);
-    kernels::gemm(1, width, pairs, {dy.data(), pairs}, matrix(inner), {to.data(), width}, into(to));
-  }
-  const Gradient dq = grads.wants(in.q) ? grads.of(in.q) : Gradient{};
-  for_queries(at, width, [&](size_t i) {  // dz = dy v (1 - tanh^2)
-    const kernels::MutableRows z = rows_of_query(i);
-    const size_t size = z.count * width;
-    kernels::multiply(z.data, z.data, z.data, size);
-    kernels::affine(-1.0f, 1.0f, z.data, z.data, size);
-    kernels::multiply_row_vector(z, in.vector.data(), z);
-    kernels::multiply_column_vector(z, dy.data() + at.pairs.begin(i), z);
-    if (dq.tensor.defined()) {
-      kernels::sum_rows(z, dq.data() + i * dq.tensor.stride(), dq.add);
-    }
-  });
+  const Tensor dz = inner_gradient(at, in, dy, grads);
   if (grads.wants(in.k)) {
     float* dk = grads.accumulator(in.k);
+    const size_t stride = in.k.stride();
     for_key_writers(at, width, [&](size_t i) {
-      const kernels::Rows z = rows_of_query(i);
-      const size_t stride = in.k.stride();
-      kernels::copy_rows(z, {keys_of(at, i, dk, stride), z.count, width, stride}, true);
+      const size_t keys = at.pairs.length(i);
+      kernels::copy_rows(dense_rows(dz.data() + at.pairs.begin(i) * width, keys, width),
+                         {keys_of(at, i, dk, stride), keys, width, stride}, true);
     });
   }
   if (grads.wants(in.features)) {
     const Gradient to = grads.of(in.features);
-    kernels::gemm(pairs, features, width, matrix(inner), matrix(in.location), target(to.tensor),
+    kernels::gemm(pairs, features, width, matrix(dz), matrix(in.location), target(to.tensor),
                   into(to));
   }
   if (grads.wants(in.location)) {
     const Gradient to = grads.of(in.location);
-    kernels::gemm(width, features, pairs, matrix(inner, true), matrix(in.features),
-                  target(to.tensor), into(to));
+    kernels::gemm(width, features, pairs, matrix(dz, true), matrix(in.features), target(to.tensor),
+                  into(to));
   }
 }
 

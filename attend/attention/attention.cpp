@@ -1,7 +1,5 @@
 #include "attend/attention/attention.h"
 
-#include <algorithm>
-
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/tensor/training.h"
@@ -60,16 +58,6 @@ std::vector<int32_t> checked_key_counts(const AttentionProblem& p) {
     }
   }
   return counts;
-}
-
-void check_earlier(const AttentionProblem& p) {
-  for (const std::vector<int32_t>& rows : {p.options.earlier.queries, p.options.earlier.keys}) {
-    if (rows.empty()) continue;
-    if (rows.size() != p.queries.count() || std::ranges::min(rows) < 0) {
-      throw ShapeError("attention: {} counts of earlier rows, the least {}, for {} sequences",
-                       rows.size(), std::ranges::min(rows), p.queries.count());
-    }
-  }
 }
 
 void check_score(const AttentionProblem& p) {
@@ -181,7 +169,7 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   p.queries = options.queries.value_or(Packing::even(1, q.rank() == 2 ? q.rows() : 0));
   p.keys = options.keys.value_or(Packing::even(1, k.rank() == 2 ? k.rows() : 0));
   check_inputs(p, q, k);
-  check_earlier(p);
+  check_earlier(options.earlier, p.queries.count());
   const std::vector<int32_t> key_counts = checked_key_counts(p);
   p.ranges = key_ranges(options.mask, p.queries, p.keys, key_counts);
   p.positions = query_positions(options.mask, p.queries, key_counts);

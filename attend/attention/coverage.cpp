@@ -49,10 +49,9 @@ void hand_over(const std::string& name, const CoverageState& state, const Tensor
                const Tensor& scores) {
   if (current_recorder() == nullptr) return;
   const Packing& pairs = state.alignment.pairs;
-  AttentionProblem seen{};
-  seen.options.name = name;
-  seen.queries = Packing::even(pairs.count(), 1);
-  seen.options.earlier.queries.assign(pairs.count(), static_cast<int32_t>(state.steps));
+  const AttentionProblem seen =
+      problem_of_layer(name, Packing::even(pairs.count(), 1),
+                       std::vector<int32_t>(pairs.count(), static_cast<int32_t>(state.steps)));
   const Recording recording(seen);
   if (!recording) return;
   for (size_t s = 0; s < pairs.count(); ++s) {

@@ -112,9 +112,7 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
   const PreparedScore score =
       prepare_score({config.score, weights, in.q, in.k, 1, 1, std::nullopt});
   const Tensor p = centres(in.q, in.queries, in.keys);
-  AttentionProblem seen{};
-  seen.options.name = name;
-  seen.queries = in.queries;
+  const AttentionProblem seen = problem_of_layer(name, in.queries, in.earlier);
   const Recording recording(seen);
   std::vector<Tensor> outputs;
   for (size_t s = 0; s < in.queries.count(); ++s) {

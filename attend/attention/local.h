@@ -38,6 +38,7 @@ struct LocalAttention {
   struct Inputs {
     Tensor q, k, v;
     Packing queries, keys;
+    std::vector<int32_t> earlier = {};  // queries each sequence has had, for a Recorder
   };
   Tensor operator()(const Inputs& in) const;
   // Where each query looks among its keys, [q rows, 1].

@@ -89,10 +89,8 @@ Recalled advance(const Lstmn& layer, const Tensor& x, const Tensor& compared, Ls
 // Hands over a row for each sequence: where step t looked among the t before it.
 void hand_over(const std::string& name, size_t sequences, size_t t, const Recalled& step) {
   if (current_recorder() == nullptr) return;
-  AttentionProblem seen{};
-  seen.options.name = name;
-  seen.options.earlier.queries.assign(sequences, static_cast<int32_t>(t));
-  seen.queries = Packing::even(sequences, 1);
+  const AttentionProblem seen = problem_of_layer(
+      name, Packing::even(sequences, 1), std::vector<int32_t>(sequences, static_cast<int32_t>(t)));
   const Recording recording(seen);
   if (!recording) return;
   for (size_t s = 0; s < sequences; ++s) {
@@ -142,9 +140,7 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
   if (x.rank() != 2 || x.rows() != packing.rows() || x.width() != config.input) {
     throw ShapeError("lstmn: {} is not [{}, {}]", x.shape(), packing.rows(), config.input);
   }
-  AttentionProblem seen{};
-  seen.options.name = name;
-  seen.queries = packing;
+  const AttentionProblem seen = problem_of_layer(name, packing);
   const Recording recording(seen);
   const Walk walk(packing);
   const Tensor compared = from_input(x);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
+#include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/ops/shape.h"
@@ -159,15 +161,13 @@ Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
 Tensor MultiHeadAttention::look(const Tensor& x, const Packing& queries,
                                 const KeyValueCache& source,
                                 std::span<const int32_t> earlier) const {
-  if (!earlier.empty() && earlier.size() != queries.count()) {
-    throw ShapeError("multi-head attention: {} counts of earlier queries for {} sequences",
-                     earlier.size(), queries.count());
-  }
+  EarlierRows before{.queries = {earlier.begin(), earlier.end()}};
+  check_earlier(before, queries.count());
   AttentionOptions o = options({});
   o.queries = queries;
   o.keys = source.packing();
   o.key_lengths.assign(source.lengths().begin(), source.lengths().end());
-  o.earlier.queries.assign(earlier.begin(), earlier.end());
+  o.earlier = std::move(before);
   const size_t reach = std::max(queries.longest(), longest(source.lengths()));
   o.relative = relative(source, reach);
   const Tensor q = queries_of(x, positions_of(queries, earlier));

@@ -38,6 +38,13 @@ struct AttentionProblem {
 Attended fused_attention(const std::shared_ptr<const AttentionProblem>& problem);
 Attended plain_attention(const AttentionProblem& problem);
 
+// Throws ShapeError where the counts do not fit the sequences.
+void check_earlier(const EarlierRows& earlier, size_t sequences);
+
+// As much of a problem as a Recording reads, for layers that do not call the one op.
+AttentionProblem problem_of_layer(const std::string& name, const Packing& queries,
+                                  std::vector<int32_t> earlier = {});
+
 // What the installed Recorder wants of this layer, or nothing.
 class Recording {
  public:

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "attend/attention/problem.h"
+#include "attend/base/error.h"
 
 namespace attend {
 namespace {
@@ -44,6 +46,26 @@ float log_sum_exp(std::span<const float> scores, float sink) {
 }
 
 }  // namespace
+
+void check_earlier(const EarlierRows& earlier, size_t sequences) {
+  for (const std::vector<int32_t>& rows : {earlier.queries, earlier.keys}) {
+    if (rows.empty()) continue;
+    if (rows.size() != sequences || std::ranges::min(rows) < 0) {
+      throw ShapeError("attention: {} counts of earlier rows, the least {}, for {} sequences",
+                       rows.size(), std::ranges::min(rows), sequences);
+    }
+  }
+}
+
+AttentionProblem problem_of_layer(const std::string& name, const Packing& queries,
+                                  std::vector<int32_t> earlier) {
+  AttentionProblem problem{};
+  problem.options.name = name;
+  problem.options.earlier.queries = std::move(earlier);
+  problem.queries = queries;
+  check_earlier(problem.options.earlier, queries.count());
+  return problem;
+}
 
 Recording::Recording(const AttentionProblem& problem) : problem_(problem) {
   Recorder* recorder = problem.options.name.empty() ? nullptr : current_recorder();

@@ -143,6 +143,10 @@ TEST(Local, CanBeSeen) {
     const float away = static_cast<float>(i % 9) - p.data()[i / 9];
     EXPECT_EQ(weights.data()[i] > 0.0f, std::abs(away) <= 1.0f) << i;
   }
+  LocalAttention::Inputs later = in;
+  later.earlier = {4, 0, 7};
+  layer(later);
+  EXPECT_EQ(recorder.heads.back().first_query, 7u);
 }
 
 TEST(Local, ErrorsNameTheValuesAndTheRemedy) {

@@ -296,7 +296,7 @@ TEST(Recorder, LookingStepByStepCountsOn) {
   EXPECT_EQ(recorder.heads[0].first_query, 2u);
   EXPECT_EQ(recorder.heads[2].first_query, 1u);
   expect_error<ShapeError>([&] { layer.look(x, queries, memory, std::vector<int32_t>{2}); },
-                           "1 counts of earlier queries for 2 sequences");
+                           "1 counts of earlier rows, the least 2, for 2 sequences");
   expect_error<ShapeError>([&] { attention(x, x, x, {.earlier = {.queries = {-3}}}); },
                            "1 counts of earlier rows, the least -3, for 1 sequences");
 }
