@@ -65,6 +65,7 @@ class Backward {
       const bool once = rows <= kBlockRows;
       dk_ = StartSums(sums.dk, spec_.width, once, dk_sums_);
       dv_ = StartSums(sums.dv, spec_.value_width, once, dv_sums_);
+      if (additive()) Clear(dk_, spec_.width);
       for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
       Deliver(dk_, sums.dk, spec_.width);
       Deliver(dv_, sums.dv, spec_.value_width);
@@ -82,7 +83,8 @@ class Backward {
   struct KeyRows {
     float* data;
     size_t stride;
-    bool in_place;
+    bool in_place;  // in the gradient itself
+    bool fresh;     // holds nothing yet: is overwritten, once
     HWY_INLINE float* Row(size_t i) const { return data + i * stride; }
   };
 
@@ -177,6 +179,9 @@ class Backward {
     }
     PackRowPanels(block, b_.dout, spec_.value_width, dout_panels_);
     const bool first = keys.begin == block.keys.begin;
+    dq_in_place_ = grads_.dq.data != nullptr && !additive() && !bad_.any() && spec_.group() == 1 &&
+                   spec_.width % kPanel == 0 &&
+                   block.keys.end <= RoundDown(block.keys.begin, kWindow) + kWindow;
     for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r, first);
     for (size_t begin = RoundDown(keys.begin, kWindow); begin < keys.end; begin += kWindow) {
       const Keys window{begin, begin + kWindow}, panels = keys.And(window);
@@ -250,8 +255,10 @@ class Backward {
     const bool first = seen.begin == std::max(group_.begin, block.tile_keys[t].begin);
     const Keys real = seen.And({0, keys_.end});
     const float* ds = dscores_ + row * kStride + seen.begin - window.begin;
-    MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, !first,
-                   {dq_ + row * key_columns(), key_columns()});
+    MutableMatrix to{dq_ + row * key_columns(), key_columns()};
+    if (dq_in_place_) to = {DqOf(block.rows[row]), grads_.dq.stride};
+    const bool add = dq_in_place_ ? grads_.dq.add : !first;
+    MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, add, to);
     if (bad_.any()) {
       bad_.Add({spec_, chunk_.sequence}, block, t, ds, kStride, real, spec_.scale, dq_);
     }
@@ -309,9 +316,11 @@ class Backward {
     if (seen.empty()) return;
     const size_t before = seen.begin - panels.begin, size = seen.count();
     ds += before;
-    const V factor = hn::Set(D(), spec_.inverse_temperature);
-    Transform(
-        ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
+    if (spec_.inverse_temperature != 1.0f) {
+      const V factor = hn::Set(D(), spec_.inverse_temperature);
+      Transform(
+          ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
+    }
     const auto add = [size, ds](float* to) {
       Transform(
           to, size, [](V x, V y) { return hn::Add(x, y); }, to, ds);
@@ -341,7 +350,7 @@ class Backward {
     PackLeftTransposed(x, kStride, tiles, block.count, turned_, kLeftStep);
     Operands operands{.a_packed = true, .b_step = kPanel};
     Tile tile{.alpha = alpha,
-              .beta = 1.0f,
+              .beta = to.fresh ? 0.0f : 1.0f,
               .from_stride = to.stride,
               .bias = nullptr,
               .to_stride = to.stride};
@@ -349,7 +358,7 @@ class Backward {
       for (size_t t = 0; t < tiles.count; ++t) {
         const size_t key = keys.begin + tiles.begin(t), end = keys.begin + tiles.begin(t + 1);
         const auto [first, last] = RowsThatSee(block, {key, end});
-        if (first == last) continue;
+        if (first == last && !to.fresh) continue;
         operands.size = last - first;
         operands.a = turned_ + t * kLeftStep + first * kTileRows;
         operands.b = y + p * (kBlockRows * kPanel) + first * kPanel;
@@ -370,29 +379,38 @@ class Backward {
     return {block.tiles.begin(t), block.tiles.begin(end)};
   }
 
+  float* DqOf(const QueryRow& row) const {
+    return grads_.dq.data + row.row * grads_.dq.stride + row.head * spec_.width;
+  }
+
   void DeliverQueries(const RowBlock& block, size_t t) const {
-    if (grads_.dq.data == nullptr || block.tile_keys[t].And(group_).empty()) return;
+    if (grads_.dq.data == nullptr || dq_in_place_) return;
+    if (block.tile_keys[t].And(group_).empty()) return;
     const bool add = grads_.dq.add || block.tile_keys[t].begin < group_.begin;
     for (size_t r = block.tiles.begin(t); r < block.tiles.begin(t + 1); ++r) {
       const QueryRow& row = block.rows[r];
       if (row.keys.empty()) continue;
-      float* dq = grads_.dq.data + row.row * grads_.dq.stride + row.head * spec_.width;
       Update(
-          dq, spec_.width, add, [](V x) { return x; }, dq_ + r * key_columns());
+          DqOf(row), spec_.width, add, [](V x) { return x; }, dq_ + r * key_columns());
     }
   }
 
-  // Sums for the keys of this group, all zero, or where `once` says that one block has all the rows
-  // and the columns are whole panels, the gradient itself.
+  // Sums for the keys of this group; or where `once` says that one block has all the rows, and the
+  // columns are whole panels, the gradient itself.
   KeyRows StartSums(const AttentionGradients::Part& to, size_t width, bool once, float* scratch) {
-    if (!once || to.data == nullptr || width % kPanel != 0) {
-      const size_t columns = Panels(width) * kPanel;
-      std::fill_n(scratch, group_.count() * columns, 0.0f);
-      return {scratch, columns, false};
+    const size_t columns = Panels(width) * kPanel;
+    KeyRows sums{scratch, columns, false, once};
+    if (once && to.data != nullptr && width == columns) {
+      sums = {to.data + keys_.begin * to.stride, to.stride, true, !to.add};
     }
-    const KeyRows rows{to.data + keys_.begin * to.stride, to.stride, true};
-    for (size_t i = 0; !to.add && i < keys_.count(); ++i) std::fill_n(rows.Row(i), width, 0.0f);
-    return rows;
+    if (!sums.fresh && !sums.in_place) std::fill_n(scratch, group_.count() * columns, 0.0f);
+    return sums;
+  }
+
+  // Sums that are not overwritten by products start from zero.
+  void Clear(KeyRows& sums, size_t width) const {
+    for (size_t i = 0; sums.fresh && i < keys_.count(); ++i) std::fill_n(sums.Row(i), width, 0.0f);
+    sums.fresh = false;
   }
 
   void Deliver(const KeyRows& sums, const AttentionGradients::Part& to, size_t width) const {
@@ -422,6 +440,8 @@ class Backward {
   float *dk_sums_, *dv_sums_;  // (keys of the group, columns in whole panels)
   KeyRows dk_{}, dv_{};
   float* tanhs_;  // of additive scores
+  bool dq_in_place_ =
+      false;  // a block in a single window: its rows are made in the gradient itself
   float lse_[kBlockRows], dot_[kBlockRows];
   HWY_ALIGN float capped_[kStride], factors_[kWindow];
 };
