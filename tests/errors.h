@@ -1,6 +1,8 @@
 // What an error said.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "attend/base/error.h"
@@ -16,6 +18,13 @@ std::string message_of(F&& f) {
     return error.what();
   }
   return "no error";
+}
+
+// That it says this among other things.
+template <typename Kind, typename F>
+void expect_error(F&& f, const std::string& part) {
+  const std::string message = message_of<Kind>(f);
+  EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
 }  // namespace attend

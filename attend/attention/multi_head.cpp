@@ -55,6 +55,12 @@ MultiHeadConfig resolved(MultiHeadConfig c) {
         "head cannot be paired; choose an even number",
         rotated, c.head_width);
   }
+  if (c.positions == Positions::kShaw && c.score != Score::kDot && c.score != Score::kScaledDot) {
+    throw ConfigError(
+        "multi-head attention: Shaw's vectors are part of a product, but the score is {}; use dot "
+        "or scaled_dot, or other positions",
+        name_of(c.score));
+  }
   if (c.window && *c.window < 0) {
     throw ConfigError("multi-head attention: a window of {} keys; 0 or more", *c.window);
   }

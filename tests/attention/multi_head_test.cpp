@@ -283,6 +283,14 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
   };
   expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.width = 0; }); },
                             "width 0 and heads 4 must be at least 1");
+  expect_error<ConfigError>(
+      [&] {
+        build([](MultiHeadConfig& c) {
+          c.positions = Positions::kShaw;
+          c.score = Score::kCosine;
+        });
+      },
+      "but the score is cosine; use dot or scaled_dot");
   expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.kv_heads = 3; }); },
                             "4 heads cannot share 3 key heads evenly; kv_heads divides heads");
   expect_error<ConfigError>(

@@ -26,12 +26,6 @@ inline void expect_values(const Tensor& actual, const std::vector<float>& expect
   for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], expected[i], tolerance) << i;
 }
 
-template <typename Kind, typename F>
-void expect_error(F&& f, const std::string& part) {
-  const std::string message = message_of<Kind>(f);
-  EXPECT_NE(message.find(part), std::string::npos) << message;
-}
-
 // The central difference of loss() in one of the values it depends on.
 template <typename Loss>
 double slope(const Loss& loss, float& place, float step) {

@@ -1,0 +1,30 @@
+#include "attend/models/generator.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+
+namespace attend {
+
+Packing Hypotheses::by_source() const {
+  std::vector<int32_t> counts(sources_, 0);
+  for (const size_t source : source_of_) ++counts[source];
+  return Packing(counts);
+}
+
+void Hypotheses::reorder(std::span<const size_t> parents) {
+  std::vector<size_t> next;
+  next.reserve(parents.size());
+  for (const size_t parent : parents) {
+    if (parent >= source_of_.size()) {
+      throw DataError("reorder: hypothesis {} of {}", parent, source_of_.size());
+    }
+    next.push_back(source_of_[parent]);
+  }
+  if (!std::ranges::is_sorted(next)) {
+    throw DataError("reorder: hypotheses must stay in the order of their sources");
+  }
+  source_of_ = std::move(next);
+}
+
+}  // namespace attend

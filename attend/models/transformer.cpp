@@ -1,0 +1,335 @@
+#include "attend/models/transformer.h"
+
+#include <cmath>
+
+#include "attend/base/names.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/shape.h"
+#include "attend/ops/softmax.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<NormPlace> kNormPlaces[] = {{NormPlace::kPre, "pre"}, {NormPlace::kPost, "post"}};
+
+constexpr Named<FeedForwardKind> kFeedForwards[] = {{FeedForwardKind::kRelu, "relu"},
+                                                    {FeedForwardKind::kGelu, "gelu"},
+                                                    {FeedForwardKind::kSwiglu, "swiglu"}};
+
+// `inside` is what multi-head attention does for a scheme; rows are added for the others.
+struct SchemeEntry {
+  PositionScheme value;
+  std::string_view name;
+  Positions inside;
+};
+constexpr SchemeEntry kSchemes[] = {
+    {PositionScheme::kNone, "none", Positions::kNone},
+    {PositionScheme::kSinusoidal, "sinusoidal", Positions::kNone},
+    {PositionScheme::kLearned, "learned", Positions::kNone},
+    {PositionScheme::kAlibi, "alibi", Positions::kAlibi},
+    {PositionScheme::kT5, "t5", Positions::kT5},
+    {PositionScheme::kShaw, "shaw", Positions::kShaw},
+    {PositionScheme::kRotary, "rotary", Positions::kRotary},
+};
+
+constexpr Named<Tying> kTyings[] = {
+    {Tying::kNone, "none"}, {Tying::kDecoder, "decoder"}, {Tying::kAll, "all"}};
+
+constexpr Named<CrossSource> kCrossSources[] = {
+    {CrossSource::kLast, "last"}, {CrossSource::kSame, "same"}, {CrossSource::kMix, "mix"}};
+
+Positions inside_of(PositionScheme scheme) {
+  for (const SchemeEntry& entry : kSchemes) {
+    if (entry.value == scheme) return entry.inside;
+  }
+  return Positions::kNone;
+}
+
+MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
+  MultiHeadConfig c;
+  c.width = config.width;
+  c.heads = config.heads;
+  c.kv_heads = config.kv_heads;
+  c.dropout = config.attention_dropout;
+  c.positions = inside_of(config.positions);
+  c.causal = causal;
+  return c;
+}
+
+// Distances between the words of two languages mean nothing.
+MultiHeadConfig cross_of(const TransformerConfig& config) {
+  MultiHeadConfig c = attention_of(config, false);
+  c.positions = Positions::kNone;
+  return c;
+}
+
+MultiHeadAttention named(const MultiHeadConfig& config, const std::string& name, Rng& rng) {
+  MultiHeadAttention layer(config, rng);
+  layer.name = name;
+  return layer;
+}
+
+}  // namespace
+
+NormPlace norm_place_from_name(std::string_view name) {
+  return value_from_name(kNormPlaces, "place of norms", name);
+}
+std::string_view name_of(NormPlace place) { return name_from_value(kNormPlaces, place); }
+FeedForwardKind feed_forward_from_name(std::string_view name) {
+  return value_from_name(kFeedForwards, "activation", name);
+}
+std::string_view name_of(FeedForwardKind kind) { return name_from_value(kFeedForwards, kind); }
+PositionScheme position_scheme_from_name(std::string_view name) {
+  return value_from_name(kSchemes, "position scheme", name);
+}
+std::string_view name_of(PositionScheme scheme) { return name_from_value(kSchemes, scheme); }
+Tying tying_from_name(std::string_view name) { return value_from_name(kTyings, "tying", name); }
+std::string_view name_of(Tying tying) { return name_from_value(kTyings, tying); }
+CrossSource cross_source_from_name(std::string_view name) {
+  return value_from_name(kCrossSources, "source of cross-attention", name);
+}
+std::string_view name_of(CrossSource source) { return name_from_value(kCrossSources, source); }
+
+TransformerConfig TransformerConfig::preset(std::string_view name) {
+  TransformerConfig c;
+  if (name == "tiny") {  // as for small corpora of translated captions
+    c.width = 128, c.heads = 4, c.feed_forward = 256;
+    c.encoder_layers = c.decoder_layers = 4;
+    c.dropout = 0.3f;
+  } else if (name == "small") {
+    c.width = 256, c.heads = 4, c.feed_forward = 1024;
+    c.encoder_layers = c.decoder_layers = 3;
+  } else if (name == "base") {
+    c.width = 512, c.heads = 8, c.feed_forward = 2048;
+    c.encoder_layers = c.decoder_layers = 6;
+    c.norm = NormPlace::kPost;
+  } else {
+    throw ConfigError("unknown preset '{}' of the transformer; there are: tiny, small, base", name);
+  }
+  return c;
+}
+
+void TransformerConfig::check() const {
+  if (source_vocabulary == 0 || target_vocabulary == 0) {
+    throw ConfigError("transformer: vocabularies of {} and {} tokens; both must be known",
+                      source_vocabulary, target_vocabulary);
+  }
+  if (tying == Tying::kAll && source_vocabulary != target_vocabulary) {
+    throw ConfigError(
+        "transformer: tying 'all' needs one vocabulary, but there are {} and {} tokens; use a "
+        "joint tokenizer, or tying 'decoder'",
+        source_vocabulary, target_vocabulary);
+  }
+  if (cross == CrossSource::kSame && encoder_layers != decoder_layers) {
+    throw ConfigError(
+        "transformer: cross 'same' needs as many encoder layers ({}) as decoder layers ({})",
+        encoder_layers, decoder_layers);
+  }
+  if (decoder_layers == 0) throw ConfigError("transformer: a decoder without layers");
+}
+
+FeedForward::FeedForward(const TransformerConfig& config, Rng& rng)
+    : kind(config.activation),
+      dropout(config.activation_dropout),
+      in(config.width, config.feed_forward, rng),
+      out(config.feed_forward, config.width, rng) {
+  if (kind == FeedForwardKind::kSwiglu) gate = Linear(config.width, config.feed_forward, rng);
+}
+
+Tensor FeedForward::operator()(const Tensor& x) const {
+  if (kind == FeedForwardKind::kSwiglu) {
+    return out(attend::dropout(multiply(gate(x, Activation::kSilu), in(x)), dropout));
+  }
+  const Activation f = kind == FeedForwardKind::kGelu ? Activation::kGelu : Activation::kRelu;
+  return out(attend::dropout(in(x, f), dropout));
+}
+
+void FeedForward::visit(Visitor& v) {
+  v("in", in);
+  v("gate", gate);
+  v("out", out);
+}
+
+EncoderLayer::EncoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng)
+    : self_norm(config),
+      feed_forward_norm(config),
+      self(named(attention_of(config, false), name + ".self", rng)),
+      feed_forward(config, rng) {}
+
+Tensor EncoderLayer::operator()(const Tensor& x, const Packing& packing) const {
+  const Tensor y = self_norm(x, [&](const Tensor& rows) { return self(rows, packing); });
+  return feed_forward_norm(y, feed_forward);
+}
+
+void EncoderLayer::visit(Visitor& v) {
+  v("self_norm", self_norm);
+  v("self", self);
+  v("feed_forward_norm", feed_forward_norm);
+  v("feed_forward", feed_forward);
+}
+
+DecoderLayer::DecoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng)
+    : self_norm(config),
+      cross_norm(config),
+      feed_forward_norm(config),
+      self(named(attention_of(config, true), name + ".self", rng)),
+      cross(named(cross_of(config), name + ".cross", rng)),
+      feed_forward(config, rng) {}
+
+Tensor DecoderLayer::operator()(const Tensor& x, const Packing& packing, const Tensor& source,
+                                const Packing& keys) const {
+  Tensor y = self_norm(x, [&](const Tensor& rows) { return self(rows, packing); });
+  y = cross_norm(y, [&](const Tensor& rows) { return cross(rows, packing, source, keys); });
+  return feed_forward_norm(y, feed_forward);
+}
+
+Tensor DecoderLayer::step(const Tensor& x, const Hypotheses& hypotheses, Memory& memory) const {
+  const Packing one_each = Packing::even(x.rows(), 1);
+  Tensor y = self_norm(x, [&](const Tensor& row) { return self.step(row, one_each, memory.self); });
+  y = cross_norm(
+      y, [&](const Tensor& row) { return cross.look(row, hypotheses.by_source(), memory.source); });
+  return feed_forward_norm(y, feed_forward);
+}
+
+void DecoderLayer::visit(Visitor& v) {
+  v("self_norm", self_norm);
+  v("self", self);
+  v("cross_norm", cross_norm);
+  v("cross", cross);
+  v("feed_forward_norm", feed_forward_norm);
+  v("feed_forward", feed_forward);
+}
+
+struct Transformer::Decoding : Generator::State {
+  Hypotheses hypotheses;
+  std::vector<DecoderLayer::Memory> layers;
+  size_t written = 0;
+
+  explicit Decoding(size_t sources) : hypotheses(sources) {}
+
+  void reorder(std::span<const size_t> parents) override {
+    hypotheses.reorder(parents);
+    for (DecoderLayer::Memory& layer : layers) layer.self.reorder(parents);
+  }
+};
+
+Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
+  config.check();
+  const size_t width = config.width;
+  target_embedding_ = Embedding(config.target_vocabulary, width, rng);
+  source_embedding_ = config.tying == Tying::kAll ? target_embedding_
+                                                  : Embedding(config.source_vocabulary, width, rng);
+  const PositionsConfig positions{.width = width, .max_length = config.max_length};
+  if (config.positions == PositionScheme::kSinusoidal) sinusoids_ = SinusoidalPositions(positions);
+  if (config.positions == PositionScheme::kLearned) {
+    source_positions_ = LearnedPositions(positions, rng);
+    target_positions_ = LearnedPositions(positions, rng);
+  }
+  for (size_t i = 0; i < config.encoder_layers; ++i) {
+    encoder_.emplace_back(config, "encoder." + std::to_string(i), rng);
+  }
+  for (size_t i = 0; i < config.decoder_layers; ++i) {
+    decoder_.emplace_back(config, "decoder." + std::to_string(i), rng);
+  }
+  if (config.norm == NormPlace::kPre) {
+    encoder_norm_ = LayerNorm(width);
+    decoder_norm_ = LayerNorm(width);
+  }
+  if (config.cross == CrossSource::kMix) {
+    mixture_ = parameter({config.decoder_layers, config.encoder_layers + 1}, Init::kZeros, rng);
+  }
+  if (config.tying == Tying::kNone) {
+    output_ = Linear(width, config.target_vocabulary, rng, {.bias = false});
+  }
+}
+
+Tensor Transformer::embed(const Embedding& table, const LearnedPositions& learned,
+                          const Tensor& ids, const Packing& packing, size_t offset) const {
+  Tensor x = table(ids, std::sqrt(static_cast<float>(config_.width)));
+  if (config_.positions == PositionScheme::kSinusoidal) x = sinusoids_(x, packing, offset);
+  if (config_.positions == PositionScheme::kLearned) x = learned(x, packing, offset);
+  return dropout(x, config_.dropout);
+}
+
+std::vector<Tensor> Transformer::encode(const Tokens& sources) const {
+  std::vector<Tensor> layers;
+  Tensor x = embed(source_embedding_, source_positions_, sources.ids, sources.packing, 0);
+  layers.push_back(x);
+  for (const EncoderLayer& layer : encoder_) layers.push_back(x = layer(x, sources.packing));
+  if (config_.norm == NormPlace::kPre) {
+    for (Tensor& layer : layers) {
+      if (config_.cross != CrossSource::kLast || &layer == &layers.back()) {
+        layer = encoder_norm_(layer);
+      }
+    }
+  }
+  return choose(layers);
+}
+
+std::vector<Tensor> Transformer::choose(const std::vector<Tensor>& layers) const {
+  std::vector<Tensor> chosen(config_.decoder_layers, layers.back());
+  if (config_.cross == CrossSource::kSame) chosen.assign(layers.begin() + 1, layers.end());
+  if (config_.cross == CrossSource::kMix) {
+    const size_t count = layers.size();
+    std::vector<Tensor> flat;
+    for (const Tensor& layer : layers) flat.push_back(reshape(layer, {1, layer.size()}));
+    const Tensor mixed = matmul(softmax(mixture_), concat(flat, 0));
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      chosen[i] = reshape(slice(mixed, 0, i, 1), {layers[count - 1].rows(), config_.width});
+    }
+  }
+  return chosen;
+}
+
+Tensor Transformer::output(const Tensor& x) const {
+  const Tensor y = config_.norm == NormPlace::kPre ? decoder_norm_(x) : x;
+  return config_.tying == Tying::kNone ? output_(y) : target_embedding_.tied_output()(y);
+}
+
+Tensor Transformer::logits(const Tokens& sources, const Tokens& inputs) const {
+  const std::vector<Tensor> source = encode(sources);
+  Tensor x = embed(target_embedding_, target_positions_, inputs.ids, inputs.packing, 0);
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    x = decoder_[i](x, inputs.packing, source[i], sources.packing);
+  }
+  return output(x);
+}
+
+std::unique_ptr<Generator::State> Transformer::start(const Tokens& sources) const {
+  const NoGrad no_grad;
+  auto state = std::make_unique<Decoding>(sources.packing.count());
+  const std::vector<Tensor> source = encode(sources);
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    state->layers.push_back({decoder_[i].self.cache(sources.packing.count()),
+                             decoder_[i].cross.remember(source[i], sources.packing)});
+  }
+  return state;
+}
+
+Tensor Transformer::step(State& state, std::span<const int32_t> tokens) const {
+  const NoGrad no_grad;
+  auto& decoding = dynamic_cast<Decoding&>(state);
+  const Packing one_each = Packing::even(tokens.size(), 1);
+  const Tensor ids = Tensor::ids(tokens, {tokens.size()});
+  Tensor x = embed(target_embedding_, target_positions_, ids, one_each, decoding.written++);
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    x = decoder_[i].step(x, decoding.hypotheses, decoding.layers[i]);
+  }
+  return output(x);
+}
+
+void Transformer::visit(Visitor& v) {
+  v("target_embedding", target_embedding_);
+  v("source_embedding", source_embedding_);
+  v("source_positions", source_positions_);
+  v("target_positions", target_positions_);
+  v("encoder", encoder_);
+  v("encoder_norm", encoder_norm_);
+  v("decoder", decoder_);
+  v("decoder_norm", decoder_norm_);
+  v("mixture", mixture_);
+  v("output", output_);
+}
+
+}  // namespace attend

@@ -1,0 +1,158 @@
+// The Transformer (Vaswani et al., 2017), encoder and decoder, with any positions and any point of
+// attention's space that multi-head attention can be.
+#pragma once
+
+#include <string_view>
+
+#include "attend/attention/multi_head.h"
+#include "attend/models/generator.h"
+#include "attend/nn/dropout.h"
+#include "attend/nn/embedding.h"
+#include "attend/nn/positions.h"
+
+namespace attend {
+
+enum class NormPlace {
+  kPre,   // x + f(norm(x)), and a norm at the end (Xiong et al., 2020)
+  kPost,  // norm(x + f(x)), as published
+};
+NormPlace norm_place_from_name(std::string_view name);  // throws ConfigError with the choices
+std::string_view name_of(NormPlace place);
+
+enum class FeedForwardKind { kRelu, kGelu, kSwiglu };
+FeedForwardKind feed_forward_from_name(std::string_view name);
+std::string_view name_of(FeedForwardKind kind);
+
+// How the model learns where a token stands: rows added to embeddings, or a part of attention.
+enum class PositionScheme { kNone, kSinusoidal, kLearned, kAlibi, kT5, kShaw, kRotary };
+PositionScheme position_scheme_from_name(std::string_view name);
+std::string_view name_of(PositionScheme scheme);
+
+// Which tables are one.
+enum class Tying {
+  kNone,
+  kDecoder,  // the decoder's embedding and the output layer
+  kAll,      // the encoder's embedding too: one vocabulary for both sides
+};
+Tying tying_from_name(std::string_view name);
+std::string_view name_of(Tying tying);
+
+// What the decoder's layers look at.
+enum class CrossSource {
+  kLast,  // the encoder's last layer
+  kSame,  // layer i at the encoder's layer i
+  kMix,   // each at a learned mixture of all of them (Bapna et al., 2018)
+};
+CrossSource cross_source_from_name(std::string_view name);
+std::string_view name_of(CrossSource source);
+
+struct TransformerConfig {
+  size_t source_vocabulary = 0, target_vocabulary = 0;
+  size_t width = 256, heads = 4, kv_heads = 0, feed_forward = 1024;
+  size_t encoder_layers = 3, decoder_layers = 3;
+  NormPlace norm = NormPlace::kPre;
+  FeedForwardKind activation = FeedForwardKind::kRelu;
+  PositionScheme positions = PositionScheme::kSinusoidal;
+  size_t max_length = 1024;  // of learned positions
+  Tying tying = Tying::kDecoder;
+  CrossSource cross = CrossSource::kLast;
+  float dropout = 0.1f;            // of embeddings, and of what each sublayer adds
+  float attention_dropout = 0.0f;  // of weights
+  float activation_dropout = 0.0f;
+
+  bool operator==(const TransformerConfig&) const = default;
+
+  // "tiny", "small" or "base"; vocabularies are for the caller to fill in.
+  static TransformerConfig preset(std::string_view name);
+  void check() const;  // throws ConfigError
+};
+
+// Two layers on each row by itself; SwiGLU (Shazeer, 2020) has a gate beside the first.
+struct FeedForward {
+  FeedForwardKind kind = FeedForwardKind::kRelu;
+  float dropout = 0.0f;
+  Linear in, gate, out;
+
+  FeedForward() = default;
+  FeedForward(const TransformerConfig& config, Rng& rng);
+  Tensor operator()(const Tensor& x) const;
+  void visit(Visitor& v);
+};
+
+// One of the functions that a layer adds to its input, with the norm before or after.
+struct Sublayer {
+  LayerNorm norm;
+  NormPlace place = NormPlace::kPre;
+  Dropout dropout;
+
+  Sublayer() = default;
+  explicit Sublayer(const TransformerConfig& config)
+      : norm(config.width), place(config.norm), dropout{config.dropout} {}
+
+  template <typename F>
+  Tensor operator()(const Tensor& x, const F& f) const {
+    if (place == NormPlace::kPre) return dropout(f(norm(x)), x);
+    return norm(dropout(f(x), x));
+  }
+  void visit(Visitor& v) { norm.visit(v); }
+};
+
+struct EncoderLayer {
+  Sublayer self_norm, feed_forward_norm;
+  MultiHeadAttention self;
+  FeedForward feed_forward;
+
+  EncoderLayer() = default;
+  EncoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng);
+  Tensor operator()(const Tensor& x, const Packing& packing) const;
+  void visit(Visitor& v);
+};
+
+struct DecoderLayer {
+  Sublayer self_norm, cross_norm, feed_forward_norm;
+  MultiHeadAttention self, cross;
+  FeedForward feed_forward;
+
+  DecoderLayer() = default;
+  DecoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng);
+  Tensor operator()(const Tensor& x, const Packing& packing, const Tensor& source,
+                    const Packing& keys) const;
+  struct Memory {
+    KeyValueCache self, source;
+  };
+  Tensor step(const Tensor& x, const Hypotheses& hypotheses, Memory& memory) const;
+  void visit(Visitor& v);
+};
+
+class Transformer : public Seq2Seq {
+ public:
+  Transformer(const TransformerConfig& config, Rng& rng);
+
+  size_t vocabulary() const override { return config_.target_vocabulary; }
+  std::unique_ptr<State> start(const Tokens& sources) const override;
+  Tensor step(State& state, std::span<const int32_t> tokens) const override;
+  Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
+  void visit(Visitor& v) override;
+
+  const TransformerConfig& config() const { return config_; }
+
+ private:
+  struct Decoding;
+  Tensor embed(const Embedding& table, const LearnedPositions& learned, const Tensor& ids,
+               const Packing& packing, size_t offset) const;
+  std::vector<Tensor> encode(const Tokens& sources) const;  // what each decoder layer looks at
+  std::vector<Tensor> choose(const std::vector<Tensor>& layers) const;
+  Tensor output(const Tensor& x) const;
+
+  TransformerConfig config_;
+  Embedding source_embedding_, target_embedding_;
+  SinusoidalPositions sinusoids_;
+  LearnedPositions source_positions_, target_positions_;
+  std::vector<EncoderLayer> encoder_;
+  std::vector<DecoderLayer> decoder_;
+  LayerNorm encoder_norm_, decoder_norm_;  // with the norms before
+  Tensor mixture_;                         // [decoder layers, encoder layers], of kMix
+  Linear output_;                          // where it is not tied
+};
+
+}  // namespace attend

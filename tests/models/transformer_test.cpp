@@ -1,0 +1,91 @@
+#include "attend/models/transformer.h"
+
+#include <functional>
+
+#include "tests/errors.h"
+#include "tests/models/seq2seq.h"
+
+namespace attend {
+namespace {
+
+TransformerConfig small() {
+  TransformerConfig c;
+  c.source_vocabulary = kSourceTokens;
+  c.target_vocabulary = kTargetTokens;
+  c.width = 16, c.heads = 2, c.feed_forward = 24;
+  c.encoder_layers = c.decoder_layers = 2;
+  return c;
+}
+
+struct Variant {
+  const char* name;
+  std::function<void(TransformerConfig&)> change;
+};
+
+const Variant kVariants[] = {
+    {"default", [](TransformerConfig&) {}},
+    {"post", [](TransformerConfig& c) { c.norm = NormPlace::kPost; }},
+    {"gelu", [](TransformerConfig& c) { c.activation = FeedForwardKind::kGelu; }},
+    {"swiglu", [](TransformerConfig& c) { c.activation = FeedForwardKind::kSwiglu; }},
+    {"learned", [](TransformerConfig& c) { c.positions = PositionScheme::kLearned; }},
+    {"none", [](TransformerConfig& c) { c.positions = PositionScheme::kNone; }},
+    {"alibi", [](TransformerConfig& c) { c.positions = PositionScheme::kAlibi; }},
+    {"t5", [](TransformerConfig& c) { c.positions = PositionScheme::kT5; }},
+    {"shaw", [](TransformerConfig& c) { c.positions = PositionScheme::kShaw; }},
+    {"rotary", [](TransformerConfig& c) { c.positions = PositionScheme::kRotary; }},
+    {"multi_query", [](TransformerConfig& c) { c.kv_heads = 1; }},
+    {"untied", [](TransformerConfig& c) { c.tying = Tying::kNone; }},
+    {"same", [](TransformerConfig& c) { c.cross = CrossSource::kSame; }},
+    {"mix", [](TransformerConfig& c) { c.cross = CrossSource::kMix, c.norm = NormPlace::kPost; }},
+    {"one_vocabulary",
+     [](TransformerConfig& c) {
+       c.tying = Tying::kAll;
+       c.source_vocabulary = kTargetTokens;
+     }},
+};
+
+class TransformerVariants : public testing::TestWithParam<Variant> {};
+
+TEST_P(TransformerVariants, StepByStepIsAllAtOnce) {
+  TransformerConfig config = small();
+  GetParam().change(config);
+  Rng rng(7);
+  expect_consistent(Transformer(config, rng));
+}
+
+TEST_P(TransformerVariants, EveryParameterLearns) {
+  TransformerConfig config = small();
+  config.activation = FeedForwardKind::kGelu;  // ReLU's kinks have no slope
+  GetParam().change(config);
+  Rng rng(8);
+  Transformer model(config, rng);
+  expect_learns(model);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TransformerVariants, testing::ValuesIn(kVariants),
+                         [](const auto& variant) { return std::string(variant.param.name); });
+
+TEST(Transformer, RefusesWhatCannotWork) {
+  Rng rng(1);
+  TransformerConfig c = small();
+  c.tying = Tying::kAll;
+  expect_error<ConfigError>([&] { Transformer(c, rng); },
+                            "11 and 13 tokens; use a joint tokenizer");
+  c = small();
+  c.cross = CrossSource::kSame;
+  c.encoder_layers = 3;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "encoder layers (3)");
+  expect_error<ConfigError>([&] { TransformerConfig::preset("huge"); }, "tiny, small, base");
+}
+
+TEST(Hypotheses, StayInTheOrderOfTheirSources) {
+  Hypotheses h(3);
+  h.reorder(std::vector<size_t>{0, 0, 2});
+  EXPECT_EQ(h.by_source(), Packing::of({2, 0, 1}));
+  EXPECT_EQ(h.source_of(2), 2u);
+  expect_error<DataError>([&] { h.reorder(std::vector<size_t>{2, 0}); }, "order of their sources");
+  expect_error<DataError>([&] { h.reorder(std::vector<size_t>{3}); }, "hypothesis 3 of 3");
+}
+
+}  // namespace
+}  // namespace attend
