@@ -1,0 +1,50 @@
+// How a model's sequences are found: greedily, by beam, or by drawing lots. Sources go through
+// together; the rows of a step are the hypotheses still being written, and no others.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "attend/models/generator.h"
+
+namespace attend {
+
+struct SearchConfig {
+  size_t beam = 5;      // hypotheses kept for a source; 1 is greedy
+  size_t n_best = 1;    // how many are given back, at most the beam
+  bool sample = false;  // draws n_best hypotheses instead of searching
+  float temperature = 1.0f;
+  size_t top_k = 0;    // draws among this many; 0: all
+  float top_p = 1.0f;  // draws among the fewest that have this much probability together
+  uint64_t seed = 1;
+
+  // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
+  float length_penalty = 1.0f;
+  size_t min_length = 0;  // tokens before the end
+  size_t max_length = 0;  // 0: three times the source and 20 more
+  bool allow_unknown = false;
+  std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
+
+  void check(size_t vocabulary) const;  // throws ConfigError
+};
+
+struct Hypothesis {
+  std::vector<int32_t> tokens;           // without start and end
+  std::vector<float> log_probabilities;  // of each token, and of the end where it was reached
+  double log_probability = 0;
+  double score = 0;
+  bool ended = false;  // false: cut at max_length
+};
+
+// What every hypothesis of a source starts with, for each source; or empty.
+using Prefixes = std::vector<std::vector<int32_t>>;
+
+// The best hypotheses of each source, best first. `lines` are the sources' numbers in the whole
+// input, from which their lots are drawn: results do not depend on how sources were batched.
+std::vector<std::vector<Hypothesis>> search(const Generator& model, const Tokens& sources,
+                                            const SearchConfig& config,
+                                            const Prefixes& prefixes = {},
+                                            std::span<const size_t> lines = {});
+
+}  // namespace attend
