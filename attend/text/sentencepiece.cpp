@@ -1,0 +1,159 @@
+#include "attend/text/sentencepiece.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <exception>
+#include <unordered_map>
+
+#include "attend/base/error.h"
+#include "attend/base/utf8.h"
+
+namespace attend {
+namespace {
+
+class SentencePieceTokenizer : public Tokenizer {
+ public:
+  SentencePieceTokenizer(TokenizerKind kind, std::string model, const std::string& name)
+      : kind_(kind), model_(std::move(model)) {
+    const auto status = processor_.LoadFromSerializedProto(model_);
+    if (!status.ok()) {
+      throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
+                        status.error_message());
+    }
+    if (processor_.unk_id() != kUnknown || processor_.bos_id() != kStart ||
+        processor_.eos_id() != kEnd) {
+      throw FormatError(
+          "{}: <unk>, <s> and </s> have the ids {}, {} and {}, and must have {}, {} and {}; train "
+          "it with SentencePiece's defaults",
+          name, processor_.unk_id(), processor_.bos_id(), processor_.eos_id(), kUnknown, kStart,
+          kEnd);
+    }
+  }
+
+  TokenizerKind kind() const override { return kind_; }
+  size_t size() const override { return static_cast<size_t>(processor_.GetPieceSize()); }
+
+  std::vector<int32_t> encode(std::string_view line) const override {
+    std::vector<int32_t> ids;
+    require(processor_.Encode(line, &ids));
+    return ids;
+  }
+
+  std::string decode(std::span<const int32_t> ids) const override {
+    std::vector<int32_t> text_ids;
+    text_ids.reserve(ids.size());
+    for (const int32_t id : ids) {
+      check(id);
+      if (id >= kSpecialTokens) text_ids.push_back(id);
+    }
+    std::string text;
+    require(processor_.Decode(text_ids, &text));
+    return text;
+  }
+
+  std::string piece(int32_t id) const override {
+    check(id);
+    return processor_.IdToPiece(id);
+  }
+
+  std::string serialized() const override { return model_; }
+
+ private:
+  static void require(const sentencepiece::util::Status& status) {
+    if (!status.ok()) throw DataError("tokenizer: {}", status.error_message());
+  }
+
+  TokenizerKind kind_;
+  std::string model_;
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+// Hands lines to SentencePiece, which wants valid text.
+class Sentences : public sentencepiece::SentenceIterator {
+ public:
+  explicit Sentences(const LineSource& lines) : lines_(lines) { Next(); }
+
+  bool done() const override { return done_; }
+  const std::string& value() const override { return line_; }
+  sentencepiece::util::Status status() const override { return {}; }
+  void Next() override {
+    const auto line = lines_();
+    done_ = !line.has_value();
+    if (done_) return;
+    size_t replaced = 0;
+    line_ = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
+    any_ = any_ || line_.find_first_not_of(" \t\r\n") != line_.npos;
+  }
+  bool any() const { return any_; }
+
+ private:
+  const LineSource& lines_;
+  std::string line_;
+  bool done_ = false, any_ = false;
+};
+
+// Lines longer than this are not learnt from: SentencePiece aborts on words of 65536 characters.
+constexpr size_t kLongestLine = 16384;
+
+std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig& config) {
+  const auto flag = [](bool on) { return on ? "true" : "false"; };
+  return {
+      {"model_type", std::string(name_of(config.kind))},
+      {"vocab_size", std::to_string(config.vocabulary)},
+      {"hard_vocab_limit", "false"},  // a small text gives what it can
+      {"character_coverage", fmt::format("{}", config.character_coverage)},
+      {"byte_fallback", flag(config.byte_fallback)},
+      {"normalization_rule_name", config.lowercase ? "nmt_nfkc_cf" : "nmt_nfkc"},
+      {"input_sentence_size", std::to_string(config.sample)},
+      {"max_sentence_length", std::to_string(kLongestLine)},
+      {"unk_id", std::to_string(kUnknown)},
+      {"bos_id", std::to_string(kStart)},
+      {"eos_id", std::to_string(kEnd)},
+      {"pad_id", "-1"},
+      // Work is dealt out to this many threads and summed in their order, so that the model depends
+      // on the number: it is the same on any machine.
+      {"num_threads", "16"},
+      {"minloglevel", "4"},
+  };
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
+                                                     const std::string& name) {
+  const TokenizerKind kind = check_sentencepiece_model(model, name);
+  try {
+    return std::make_shared<SentencePieceTokenizer>(kind, std::string(model), name);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
+                      error.what());
+  }
+}
+
+std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& config,
+                                                     const LineSource& lines) {
+  if (config.vocabulary <= kSpecialTokens) {
+    throw ConfigError("tokenizer: {} needs a vocabulary larger than {}", name_of(config.kind),
+                      config.vocabulary);
+  }
+  if (!(config.character_coverage > 0.9 && config.character_coverage <= 1)) {
+    throw ConfigError("tokenizer: character_coverage is {}; it must be above 0.9 and at most 1",
+                      config.character_coverage);
+  }
+  sentencepiece::SetRandomGeneratorSeed(1);  // draws the sample of lines
+  Sentences sentences(lines);
+  std::string model;
+  const auto status =
+      sentencepiece::SentencePieceTrainer::Train(trainer_flags(config), &sentences, &model);
+  if (!sentences.any()) throw DataError("tokenizer: there is no text to take a vocabulary from");
+  if (!status.ok()) {
+    throw ConfigError("tokenizer: {} with a vocabulary of {}: {}", name_of(config.kind),
+                      config.vocabulary, status.error_message());
+  }
+  return parse_sentencepiece(model, "the trained tokenizer");
+}
+
+}  // namespace attend

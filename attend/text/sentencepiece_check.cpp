@@ -1,0 +1,177 @@
+// Walks the protocol buffer of a SentencePiece model. Fields (sentencepiece_model.proto): pieces 1
+// {piece 1, score 2, type 3}, trainer_spec 2 {model_type 3}, normalizer_spec 3 and
+// denormalizer_spec 5 {precompiled_charsmap 2}.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "attend/base/error.h"
+#include "attend/base/utf8.h"
+#include "attend/text/sentencepiece.h"
+
+namespace attend {
+namespace {
+
+enum Wire : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+struct ProtoField {
+  uint32_t number = 0, wire = 0;
+  uint64_t value = 0;      // kVarint, kFixed32
+  std::string_view bytes;  // kBytes
+};
+
+uint32_t read_u32(std::string_view bytes, size_t index) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    value |= uint32_t{static_cast<unsigned char>(bytes[4 * index + i])} << (8 * i);
+  }
+  return value;
+}
+
+class ModelCheck {
+ public:
+  explicit ModelCheck(const std::string& name) : name_(name) {}
+
+  TokenizerKind check(std::string_view model) {
+    size_t pieces = 0;
+    uint64_t type = 0;
+    bool normalizer = false;
+    while (!model.empty()) {
+      const ProtoField field = next(model);
+      if (field.number >= 1 && field.number <= 5)
+        require(field.wire == kBytes, "a part is no message");
+      if (field.number == 1) check_piece(field.bytes, pieces++);
+      if (field.number == 2) type = model_type(field.bytes);
+      if (field.number == 3 || field.number == 5) check_normalizer(field.bytes);
+      normalizer = normalizer || field.number == 3;
+    }
+    require(pieces > kSpecialTokens, "there are no pieces");
+    require(type != 0 && normalizer, "the end is missing");
+    require(type <= 2, "it holds characters or words; use Attend's own tokenizers for those");
+    return type == 1 ? TokenizerKind::kUnigram : TokenizerKind::kBpe;
+  }
+
+ private:
+  ProtoField next(std::string_view& rest) {
+    const uint64_t key = varint(rest);
+    require(key >> 3 >= 1 && key >> 3 < 1 << 29, "a field has an impossible number");
+    ProtoField field{static_cast<uint32_t>(key >> 3), static_cast<uint32_t>(key & 7)};
+    switch (field.wire) {
+      case kVarint:
+        field.value = varint(rest);
+        break;
+      case kFixed64:
+        take(rest, 8);
+        break;
+      case kBytes:
+        field.bytes = take(rest, varint(rest));
+        break;
+      case kFixed32:
+        field.value = read_u32(take(rest, 4), 0);
+        break;
+      default:
+        require(false, "a field has an impossible type");
+    }
+    return field;
+  }
+
+  uint64_t varint(std::string_view& rest) {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<unsigned char>(take(rest, 1)[0]);
+      value |= uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    require(false, "a number is too long");
+    return 0;
+  }
+
+  std::string_view take(std::string_view& rest, uint64_t size) {
+    require(size <= rest.size(), "it is cut off");
+    const std::string_view taken = rest.substr(0, size);
+    rest.remove_prefix(size);
+    return taken;
+  }
+
+  void check_piece(std::string_view message, size_t id) {
+    std::string_view piece;
+    uint64_t type = 1;
+    while (!message.empty()) {
+      const ProtoField field = next(message);
+      if (field.number == 1 && field.wire == kBytes) piece = field.bytes;
+      if (field.number == 2 && field.wire == kFixed32) {
+        const float score = std::bit_cast<float>(static_cast<uint32_t>(field.value));
+        require(std::abs(score) < 1e9F, "a piece has an impossible score");
+      }
+      if (field.number == 3 && field.wire == kVarint) type = field.value;
+    }
+    require(!piece.empty() && valid_utf8(piece) && piece.find('\0') == piece.npos,
+            "a piece is no text");
+    require(type >= 1 && type <= 6, "a piece has an impossible type");
+    // Other layouts are refused later, with the ids they have.
+    require(id != 0 || type != 6, "the first piece is a byte");
+  }
+
+  uint64_t model_type(std::string_view message) {
+    uint64_t type = 1;
+    while (!message.empty()) {
+      const ProtoField field = next(message);
+      if (field.number == 3 && field.wire == kVarint) type = field.value;
+    }
+    require(type >= 1 && type <= 4, "it is of an unknown type");
+    return type;
+  }
+
+  void check_normalizer(std::string_view message) {
+    while (!message.empty()) {
+      const ProtoField field = next(message);
+      if (field.number == 2 && field.wire == kBytes && !field.bytes.empty()) {
+        check_character_map(field.bytes);
+      }
+    }
+  }
+
+  // The size of a double-array trie, the trie, and the texts its leaves point to, each ended by
+  // NUL.
+  void check_character_map(std::string_view map) {
+    constexpr uint32_t kLeaf = 0x80000000, kBlock = 256;
+    require(map.size() > 4, "the character map is cut off");
+    const uint32_t bytes = read_u32(map, 0);
+    require(bytes > 0 && bytes % (4 * kBlock) == 0 && bytes < map.size() - 4,
+            "the character map is cut off");
+    const std::string_view trie = map.substr(4, bytes), texts = map.substr(4 + size_t{bytes});
+    require(texts.back() == '\0', "the character map is cut off");
+    const uint32_t units = bytes / 4;
+    for (uint32_t i = 0; i < units; ++i) {
+      const uint32_t unit = read_u32(trie, i);
+      if ((unit & kLeaf) != 0) {
+        require((unit & ~kLeaf) < texts.size(), "the character map points outside");
+      } else {
+        // A step goes to a unit of the block that the offset leads to; a leaf is at its start.
+        const uint32_t next = i ^ ((unit >> 10) << ((unit & (1u << 9)) >> 6));
+        require(next / kBlock < units / kBlock, "the character map points outside");
+        const bool has_leaf = (unit & (1u << 8)) != 0;
+        require(!has_leaf || (read_u32(trie, next) & kLeaf) != 0, "the character map lacks a leaf");
+      }
+    }
+  }
+
+  void require(bool holds, const char* what) const {
+    if (!holds) {
+      throw FormatError(
+          "{}: not a SentencePiece model nor a vocabulary of Attend: {}; train the tokenizer again "
+          "or copy the file anew",
+          name_, what);
+    }
+  }
+
+  const std::string& name_;
+};
+
+}  // namespace
+
+TokenizerKind check_sentencepiece_model(std::string_view model, const std::string& name) {
+  return ModelCheck(name).check(model);
+}
+
+}  // namespace attend

@@ -1,0 +1,66 @@
+#include "attend/text/tokenizer.h"
+
+#include "attend/base/error.h"
+#include "attend/base/files.h"
+#include "attend/base/hash.h"
+#include "attend/base/names.h"
+#include "attend/text/sentencepiece.h"
+#include "attend/text/vocabulary.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<TokenizerKind> kKinds[] = {
+    {TokenizerKind::kCharacter, "character"}, {TokenizerKind::kWord, "word"},
+    {TokenizerKind::kByte, "byte"},           {TokenizerKind::kBpe, "bpe"},
+    {TokenizerKind::kUnigram, "unigram"},
+};
+
+}  // namespace
+
+TokenizerKind tokenizer_kind_from_name(std::string_view name) {
+  return value_from_name(kKinds, "tokenizer", name);
+}
+
+std::string_view name_of(TokenizerKind kind) { return name_from_value(kKinds, kind); }
+
+void Tokenizer::save(const std::filesystem::path& file) const { replace_file(file, serialized()); }
+
+uint64_t Tokenizer::fingerprint() const { return hash_of(serialized()); }
+
+void Tokenizer::check(int32_t id) const {
+  if (id < 0 || static_cast<size_t>(id) >= size()) {
+    throw DataError("tokenizer: no id {} in a vocabulary of {}", id, size());
+  }
+}
+
+std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
+                                                 const LineSource& lines) {
+  const bool subwords =
+      config.kind == TokenizerKind::kBpe || config.kind == TokenizerKind::kUnigram;
+  return subwords ? train_sentencepiece(config, lines) : train_vocabulary(config, lines);
+}
+
+std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
+                                                 std::span<const std::string> lines) {
+  auto next = lines.begin();
+  return train_tokenizer(config, [&]() -> std::optional<std::string_view> {
+    if (next == lines.end()) return std::nullopt;
+    return *next++;
+  });
+}
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& file) {
+  return parse_tokenizer(MappedFile(file).text(), file.string());
+}
+
+std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view content,
+                                                 const std::string& name) {
+  if (content.empty()) {
+    throw FormatError("{} is empty; train the tokenizer again or copy the file anew", name);
+  }
+  return content.starts_with(kVocabularyMagic) ? parse_vocabulary(content, name)
+                                               : parse_sentencepiece(content, name);
+}
+
+}  // namespace attend

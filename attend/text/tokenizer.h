@@ -1,0 +1,88 @@
+// Text to ids and back. Vocabularies are trained from lines, saved as one file, and loaded knowing
+// their kind from the file itself.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/base/special_tokens.h"
+
+namespace attend {
+
+enum class TokenizerKind {
+  kCharacter,  // Unicode code points
+  kWord,       // what stands between white space
+  kByte,       // the bytes of UTF-8; nothing is ever unknown
+  kBpe,        // SentencePiece, byte pair encoding (Sennrich et al., 2016)
+  kUnigram,    // SentencePiece, unigram language model (Kudo, 2018)
+};
+TokenizerKind tokenizer_kind_from_name(std::string_view name);  // "character"; ConfigError if none
+std::string_view name_of(TokenizerKind kind);
+
+// Immutable: any number of threads may use one.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  virtual TokenizerKind kind() const = 0;
+  virtual size_t size() const = 0;  // ids are 0 .. size() - 1, of which the first three are special
+  virtual std::vector<int32_t> encode(std::string_view line) const = 0;  // without start and end
+  // Special ids are skipped; an id out of range is a DataError.
+  virtual std::string decode(std::span<const int32_t> ids) const = 0;
+  // What a person sees: "▁the", "a", "<unk>".
+  virtual std::string piece(int32_t id) const = 0;
+  virtual std::string serialized() const = 0;  // the file's content
+
+  void save(const std::filesystem::path& file) const;
+  uint64_t fingerprint() const;  // of serialized(): tells whether ids mean the same
+
+ protected:
+  void check(int32_t id) const;
+};
+
+struct TokenizerConfig {
+  TokenizerKind kind = TokenizerKind::kBpe;
+  size_t vocabulary = 8000;
+  size_t minimum_count = 1;
+  bool lowercase = false;
+  double character_coverage = 1.0;
+  bool byte_fallback = false;
+  size_t sample = 2'000'000;
+
+  template <typename V>
+  void fields(V& v) {
+    v("kind", kind, "what a token is");
+    v("vocabulary", vocabulary, "tokens at most, the three special ones included; 0 is no limit");
+    v("minimum_count", minimum_count, "rarer characters or words are unknown");
+    v("lowercase", lowercase, "make text lower-case first");
+    v("character_coverage", character_coverage,
+      "bpe, unigram: share of the text whose characters are in the vocabulary");
+    v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");
+    v("sample", sample, "bpe, unigram: learn from at most this many lines; 0 is all");
+  }
+};
+
+// Gives one line after another, then nothing. A line is read before the next one is asked for.
+using LineSource = std::function<std::optional<std::string_view>()>;
+
+// The same lines and config give the same file on any number of threads. A vocabulary that two
+// languages share is trained on the lines of both. Throws ConfigError, or DataError if there is no
+// text.
+std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
+                                                 const LineSource& lines);
+std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
+                                                 std::span<const std::string> lines);
+
+// Looks through the whole file before it is used; throws FormatError that says what is wrong.
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& file);
+// The same for a file's content; `name` is what messages call it.
+std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view content, const std::string& name);
+
+}  // namespace attend

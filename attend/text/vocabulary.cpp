@@ -1,0 +1,136 @@
+#include "attend/text/vocabulary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/base/error.h"
+#include "attend/base/utf8.h"
+
+namespace attend {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+// Calls use(character) for each character of the line, U+FFFD for bytes that are none.
+template <typename Use>
+void each_character(std::string_view line, const Use& use) {
+  while (!line.empty()) {
+    const CodePoint c = first_code_point(line);
+    use(c.valid ? line.substr(0, c.bytes) : kReplacement);
+    line.remove_prefix(c.bytes);
+  }
+}
+
+template <typename Use>
+void each_word(std::string_view line, const Use& use) {
+  size_t begin = line.find_first_not_of(kWhiteSpace);
+  while (begin != line.npos) {
+    const size_t end = std::min(line.find_first_of(kWhiteSpace, begin), line.size());
+    use(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(kWhiteSpace, end);
+  }
+}
+
+// The most frequent first; those that are as frequent in the order of their bytes.
+std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> counts,
+                                       const TokenizerConfig& config) {
+  std::erase_if(counts, [&](const auto& entry) { return entry.second < config.minimum_count; });
+  std::vector<std::pair<std::string, size_t>> sorted(counts.begin(), counts.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  const size_t limit = config.vocabulary == 0 ? sorted.size() : config.vocabulary - kSpecialTokens;
+  sorted.resize(std::min(sorted.size(), limit));
+  std::vector<std::string> pieces;
+  for (auto& [piece, count] : sorted) pieces.push_back(std::move(piece));
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<int32_t> ByteTokenizer::encode(std::string_view line) const {
+  const std::string lower = lowercase_ ? lower_case(line) : "";
+  std::vector<int32_t> ids;
+  ids.reserve(line.size());
+  for (const char c : lowercase_ ? lower : line) {
+    ids.push_back(kSpecialTokens + static_cast<unsigned char>(c));
+  }
+  return ids;
+}
+
+std::string ByteTokenizer::decode(std::span<const int32_t> ids) const {
+  std::string text;
+  for (const int32_t id : ids) {
+    check(id);
+    if (id >= kSpecialTokens) text += static_cast<char>(id - kSpecialTokens);
+  }
+  return text;
+}
+
+std::string ByteTokenizer::piece(int32_t id) const {
+  check(id);
+  if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
+  const int32_t byte = id - kSpecialTokens;
+  const bool visible = byte > 0x20 && byte < 0x7F;
+  return visible ? std::string(1, static_cast<char>(byte)) : fmt::format("<0x{:02X}>", byte);
+}
+
+ListTokenizer::ListTokenizer(TokenizerKind kind, bool lowercase, std::vector<std::string> pieces)
+    : kind_(kind), lowercase_(lowercase), pieces_(std::move(pieces)) {
+  ids_.reserve(pieces_.size());
+  for (const std::string& piece : pieces_) {
+    ids_.emplace(piece, kSpecialTokens + static_cast<int32_t>(ids_.size()));
+  }
+}
+
+std::vector<int32_t> ListTokenizer::encode(std::string_view line) const {
+  const std::string lower = lowercase_ ? lower_case(line) : "";
+  if (lowercase_) line = lower;
+  std::vector<int32_t> ids;
+  const auto add = [&](std::string_view piece) {
+    const auto found = ids_.find(piece);
+    ids.push_back(found == ids_.end() ? kUnknown : found->second);
+  };
+  kind_ == TokenizerKind::kWord ? each_word(line, add) : each_character(line, add);
+  return ids;
+}
+
+std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
+  std::string text;
+  for (const int32_t id : ids) {
+    check(id);
+    if (id < kSpecialTokens) continue;
+    if (kind_ == TokenizerKind::kWord && !text.empty()) text += ' ';
+    text += pieces_[static_cast<size_t>(id - kSpecialTokens)];
+  }
+  return text;
+}
+
+std::string ListTokenizer::piece(int32_t id) const {
+  check(id);
+  if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
+  const std::string& piece = pieces_[static_cast<size_t>(id - kSpecialTokens)];
+  return piece == " " ? "▁" : piece;
+}
+
+std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
+                                                  const LineSource& lines) {
+  if (config.kind == TokenizerKind::kByte) return std::make_shared<ByteTokenizer>(config.lowercase);
+  if (config.vocabulary != 0 && config.vocabulary <= kSpecialTokens) {
+    throw ConfigError("tokenizer: a vocabulary of {} leaves no room after the {} special tokens",
+                      config.vocabulary, kSpecialTokens);
+  }
+  std::unordered_map<std::string, size_t> counts;
+  const auto count = [&](std::string_view piece) { ++counts[std::string(piece)]; };
+  while (const auto line = lines()) {
+    size_t replaced = 0;
+    const std::string clean = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
+    const std::string text = config.lowercase ? lower_case(clean) : clean;
+    config.kind == TokenizerKind::kWord ? each_word(text, count) : each_character(text, count);
+  }
+  if (counts.empty()) throw DataError("tokenizer: there is no text to take a vocabulary from");
+  return std::make_shared<ListTokenizer>(config.kind, config.lowercase,
+                                         most_frequent(std::move(counts), config));
+}
+
+}  // namespace attend

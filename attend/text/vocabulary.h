@@ -1,0 +1,71 @@
+// Tokenizers whose vocabulary is a plain list: characters, words, bytes. Their file is text:
+//
+//   attend tokenizer 1 word lowercase 5      the kind, whether lower-cased, the number of tokens
+//   <unk>
+//   <s>
+//   </s>
+//   the
+//   C:\x5c                                   bytes up to space, DEL and backslash as \xHH
+//
+// A byte tokenizer's file is the first line alone.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "attend/text/tokenizer.h"
+
+namespace attend {
+
+inline constexpr std::string_view kVocabularyMagic = "attend tokenizer ";
+inline constexpr std::string_view kSpecialPieces[] = {"<unk>", "<s>", "</s>"};
+inline constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";  // what stands between words
+
+class ByteTokenizer : public Tokenizer {
+ public:
+  static constexpr size_t kSize = kSpecialTokens + 256;
+
+  explicit ByteTokenizer(bool lowercase) : lowercase_(lowercase) {}
+
+  TokenizerKind kind() const override { return TokenizerKind::kByte; }
+  size_t size() const override { return kSize; }
+  std::vector<int32_t> encode(std::string_view line) const override;
+  std::string decode(std::span<const int32_t> ids) const override;
+  std::string piece(int32_t id) const override;
+  std::string serialized() const override;
+
+ private:
+  bool lowercase_;
+};
+
+// Characters or words.
+class ListTokenizer : public Tokenizer {
+ public:
+  // `pieces` are those of the ids from kSpecialTokens on, all different.
+  ListTokenizer(TokenizerKind kind, bool lowercase, std::vector<std::string> pieces);
+  ListTokenizer(const ListTokenizer&) = delete;  // ids_ refers to pieces_
+  ListTokenizer& operator=(const ListTokenizer&) = delete;
+
+  TokenizerKind kind() const override { return kind_; }
+  size_t size() const override { return kSpecialTokens + pieces_.size(); }
+  std::vector<int32_t> encode(std::string_view line) const override;
+  std::string decode(std::span<const int32_t> ids) const override;
+  std::string piece(int32_t id) const override;
+  std::string serialized() const override;
+
+ private:
+  TokenizerKind kind_;
+  bool lowercase_;
+  std::vector<std::string> pieces_;
+  std::unordered_map<std::string_view, int32_t> ids_;
+};
+
+// `name` is the file, for messages.
+std::shared_ptr<const Tokenizer> parse_vocabulary(std::string_view text, const std::string& name);
+std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
+                                                  const LineSource& lines);
+
+}  // namespace attend

@@ -1,0 +1,159 @@
+// The file of a list of characters or words, or of bytes: see vocabulary.h.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "attend/base/error.h"
+#include "attend/base/utf8.h"
+#include "attend/text/vocabulary.h"
+
+namespace attend {
+namespace {
+
+constexpr std::string_view kVersion = "1", kLowercase = "lowercase";
+
+std::string header(TokenizerKind kind, bool lowercase, size_t size) {
+  return fmt::format("{}{} {} {}{}\n", kVocabularyMagic, kVersion, name_of(kind),
+                     lowercase ? "lowercase " : "", size);
+}
+
+std::string escaped(std::string_view piece) {
+  std::string out;
+  for (const char c : piece) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= 0x20 || byte == 0x7F || c == '\\') {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    if (text[0] != '\\') {
+      out += text[0];
+      text.remove_prefix(1);
+      continue;
+    }
+    unsigned byte = 0;
+    if (text.size() < 4 || text[1] != 'x') return std::nullopt;
+    const auto parsed = std::from_chars(text.data() + 2, text.data() + 4, byte, 16);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + 4) return std::nullopt;
+    out += static_cast<char>(byte);
+    text.remove_prefix(4);
+  }
+  return out;
+}
+
+// Reads a vocabulary file from its start; what is wrong is said with the line it is in.
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& name) : rest_(text), name_(name) {}
+
+  std::shared_ptr<const Tokenizer> parse() {
+    if (rest_.find('\n') == rest_.npos) fail("the first line is cut off");
+    std::string_view first = next_line().substr(kVocabularyMagic.size());
+    if (const std::string_view version = next_field(first); version != kVersion) {
+      fail("is version '{}', and this program reads version {}", version, kVersion);
+    }
+    const TokenizerKind kind = parse_kind(next_field(first));
+    const bool lowercase = first.starts_with(kLowercase);
+    if (lowercase) next_field(first);
+    size_t size = 0;
+    const auto parsed = std::from_chars(first.data(), first.data() + first.size(), size);
+    if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size()) {
+      fail("'{}' is no number of tokens", first);
+    }
+    if (kind != TokenizerKind::kByte) {
+      return std::make_shared<ListTokenizer>(kind, lowercase, parse_pieces(kind, size));
+    }
+    if (size != ByteTokenizer::kSize) fail("a byte tokenizer has {} tokens", ByteTokenizer::kSize);
+    if (!rest_.empty()) fail("a byte tokenizer has one line");
+    return std::make_shared<ByteTokenizer>(lowercase);
+  }
+
+ private:
+  TokenizerKind parse_kind(std::string_view name) {
+    for (const TokenizerKind kind :
+         {TokenizerKind::kCharacter, TokenizerKind::kWord, TokenizerKind::kByte}) {
+      if (name == name_of(kind)) return kind;
+    }
+    fail("'{}' is not one of character, word, byte", name);
+  }
+
+  std::vector<std::string> parse_pieces(TokenizerKind kind, size_t size) {
+    const auto lines = static_cast<size_t>(std::count(rest_.begin(), rest_.end(), '\n'));
+    if (lines != size || !rest_.ends_with('\n') ||
+        size > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+      fail("{} tokens are announced and {} whole lines follow", size, lines);
+    }
+    for (const std::string_view special : kSpecialPieces) {
+      if (lines < std::size(kSpecialPieces) || next_line() != special) {
+        fail("the first three tokens must be <unk>, <s> and </s>");
+      }
+    }
+    std::vector<std::string> pieces;
+    std::unordered_set<std::string_view> seen;
+    while (!rest_.empty()) {
+      const std::string_view text = next_line();
+      std::optional<std::string> piece = unescaped(text);
+      if (!piece || !fits(kind, *piece)) fail("'{}' is not a {}", text, name_of(kind));
+      if (!seen.insert(text).second) fail("'{}' is there twice", text);
+      pieces.push_back(*std::move(piece));
+    }
+    return pieces;
+  }
+
+  static bool fits(TokenizerKind kind, std::string_view piece) {
+    if (piece.empty() || !valid_utf8(piece)) return false;
+    return kind == TokenizerKind::kWord ? piece.find_first_of(kWhiteSpace) == piece.npos
+                                        : first_code_point(piece).bytes == piece.size();
+  }
+
+  std::string_view next_line() {
+    const size_t end = std::min(rest_.find('\n'), rest_.size());
+    const std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++line_;
+    return line;
+  }
+
+  static std::string_view next_field(std::string_view& line) {
+    const size_t end = std::min(line.find(' '), line.size());
+    const std::string_view field = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+    return field;
+  }
+
+  template <typename... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) const {
+    throw FormatError("{}:{}: {}; train the tokenizer again or copy the file anew", name_, line_,
+                      fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  std::string_view rest_;
+  const std::string& name_;
+  size_t line_ = 0;
+};
+
+}  // namespace
+
+std::string ByteTokenizer::serialized() const { return header(kind(), lowercase_, kSize); }
+
+std::string ListTokenizer::serialized() const {
+  std::string text = header(kind_, lowercase_, size());
+  for (const std::string_view piece : kSpecialPieces) text += std::string(piece) + "\n";
+  for (const std::string& piece : pieces_) text += escaped(piece) + "\n";
+  return text;
+}
+
+std::shared_ptr<const Tokenizer> parse_vocabulary(std::string_view text, const std::string& name) {
+  return Parser(text, name).parse();
+}
+
+}  // namespace attend
