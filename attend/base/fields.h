@@ -1,0 +1,247 @@
+// A config is a plain struct with defaults that lists its fields once:
+//
+//   struct OptimizerConfig {
+//     double rate = 1e-3;
+//     template <typename V> void fields(V& v) { v("rate", rate, "learning rate at its peak"); }
+//   };
+//
+// A field is a bool, an integer, a float, a string, a path, a MemorySize, an enum, a vector or an
+// optional of those, or another config. attend/io/config.h makes JSON, YAML and flags from the
+// list.
+#pragma once
+
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace attend {
+
+// Bytes, written "512MB" or "1.5GB" (units of 1024).
+struct MemorySize {
+  size_t bytes = 0;
+  bool operator==(const MemorySize&) const = default;
+};
+
+// An enum can be a field when name_of(value) is found beside it, its values count from 0, and
+// name_of gives "unknown" past the last (as name_from_value does).
+template <typename T>
+concept NamedEnum = std::is_enum_v<T> && requires(T value) {
+  { name_of(value) } -> std::convertible_to<std::string_view>;
+};
+
+enum class FieldKind { kBool, kInteger, kNumber, kText, kPath, kChoice, kMemory };
+
+// A value as text: one text for a scalar, one an item for a list, and nothing at all for an
+// optional that is not set.
+using FieldTexts = std::optional<std::vector<std::string>>;
+
+struct FieldType {
+  FieldKind kind = FieldKind::kText;
+  bool list = false, optional = false;
+  std::string expected;              // "a number", "one of adamw, adam, sgd", "a list of paths"
+  std::vector<std::string> choices;  // of an enum or a bool
+  FieldTexts (*get)(const void* value) = nullptr;
+  bool (*set)(void* value, const FieldTexts& texts) = nullptr;  // false: not what is expected
+};
+
+// A reference to one field of a config, which must outlive it. Nested ones have dotted paths.
+struct Field {
+  std::string path, help;
+  const FieldType* type;
+  void* value;
+
+  FieldTexts get() const { return type->get(value); }
+  bool set(const FieldTexts& texts) const { return type->set(value, texts); }
+};
+
+// Fields in the order of the config's own list.
+struct FieldList {
+  struct Section {
+    std::string path, help;  // a nested config
+  };
+  std::vector<Field> fields;
+  std::vector<Section> sections;
+};
+
+// What `name` was probably meant to be; empty if nothing is near.
+std::string nearest_name(std::string_view name, std::span<const std::string> known);
+
+namespace detail {
+
+bool parse_field(std::string_view text, bool& value);
+bool parse_field(std::string_view text, float& value);
+bool parse_field(std::string_view text, double& value);
+bool parse_field(std::string_view text, std::string& value);
+bool parse_field(std::string_view text, std::filesystem::path& value);
+bool parse_field(std::string_view text, MemorySize& value);
+bool parse_signed(std::string_view text, long long low, long long high, long long& value);
+bool parse_unsigned(std::string_view text, unsigned long long high, unsigned long long& value);
+
+std::string print_field(bool value);
+std::string print_field(float value);
+std::string print_field(double value);
+std::string print_field(const std::string& value);
+std::string print_field(const std::filesystem::path& value);
+std::string print_field(const MemorySize& value);
+
+FieldType bool_type();
+FieldType integer_type(long long low, unsigned long long high);
+FieldType plain_type(FieldKind kind);
+FieldType choice_type(std::vector<std::string> choices);
+FieldType list_type(FieldType item);
+FieldType optional_type(FieldType inner);
+
+template <typename T>
+constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+template <typename T>
+requires kInteger<T>
+bool parse_field(std::string_view text, T& value) {
+  std::conditional_t<std::is_signed_v<T>, long long, unsigned long long> wide = 0;
+  constexpr T kHigh = std::numeric_limits<T>::max();
+  if constexpr (std::is_signed_v<T>) {
+    if (!parse_signed(text, std::numeric_limits<T>::min(), kHigh, wide)) return false;
+  } else {
+    if (!parse_unsigned(text, kHigh, wide)) return false;
+  }
+  value = static_cast<T>(wide);
+  return true;
+}
+template <typename T>
+requires kInteger<T> std::string print_field(T value) { return std::to_string(value); }
+
+template <NamedEnum T>
+std::vector<std::string> choices_of() {
+  std::vector<std::string> choices;
+  for (int i = 0;; ++i) {
+    const std::string_view name = name_of(static_cast<T>(i));
+    if (name == "unknown") return choices;
+    choices.emplace_back(name);
+  }
+}
+template <NamedEnum T>
+bool parse_field(std::string_view text, T& value) {
+  const std::vector<std::string> choices = choices_of<T>();
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i] != text) continue;
+    value = static_cast<T>(i);
+    return true;
+  }
+  return false;
+}
+template <NamedEnum T>
+std::string print_field(T value) {
+  return std::string(name_of(value));
+}
+
+// How values of T are described, printed and parsed.
+template <typename T>
+struct Scalar {
+  static FieldType type() {
+    if constexpr (std::is_same_v<T, bool>) return bool_type();
+    if constexpr (kInteger<T>) {
+      return integer_type(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    }
+    if constexpr (std::is_floating_point_v<T>) return plain_type(FieldKind::kNumber);
+    if constexpr (std::is_same_v<T, std::string>) return plain_type(FieldKind::kText);
+    if constexpr (std::is_same_v<T, std::filesystem::path>) return plain_type(FieldKind::kPath);
+    if constexpr (std::is_same_v<T, MemorySize>) return plain_type(FieldKind::kMemory);
+    if constexpr (NamedEnum<T>) return choice_type(choices_of<T>());
+  }
+  static FieldTexts get(const T& value) { return std::vector{print_field(value)}; }
+  static bool set(T& value, const FieldTexts& texts) {
+    return texts && texts->size() == 1 && parse_field(texts->front(), value);
+  }
+};
+
+template <typename T>
+struct Scalar<std::vector<T>> {
+  static FieldType type() { return list_type(Scalar<T>::type()); }
+  static FieldTexts get(const std::vector<T>& values) {
+    std::vector<std::string> texts;
+    for (const T& value : values) texts.push_back(print_field(value));
+    return texts;
+  }
+  static bool set(std::vector<T>& values, const FieldTexts& texts) {
+    if (!texts) return false;
+    std::vector<T> parsed;
+    for (const std::string& text : *texts) {
+      T value{};
+      if (!parse_field(text, value)) return false;
+      parsed.push_back(std::move(value));
+    }
+    values = std::move(parsed);
+    return true;
+  }
+};
+
+template <typename T>
+struct Scalar<std::optional<T>> {
+  static FieldType type() { return optional_type(Scalar<T>::type()); }
+  static FieldTexts get(const std::optional<T>& value) {
+    return value ? Scalar<T>::get(*value) : FieldTexts();
+  }
+  static bool set(std::optional<T>& value, const FieldTexts& texts) {
+    if (!texts) {
+      value.reset();
+      return true;
+    }
+    T parsed{};
+    if (!Scalar<T>::set(parsed, texts)) return false;
+    value = std::move(parsed);
+    return true;
+  }
+};
+
+// One for each type of field, not for each field: what a config adds to the program is its list.
+template <typename T>
+const FieldType& field_type() {
+  static const FieldType type = [] {
+    FieldType made = Scalar<T>::type();
+    made.get = [](const void* value) { return Scalar<T>::get(*static_cast<const T*>(value)); };
+    made.set = [](void* value, const FieldTexts& texts) {
+      return Scalar<T>::set(*static_cast<T*>(value), texts);
+    };
+    return made;
+  }();
+  return type;
+}
+
+class FieldCollector {
+ public:
+  template <typename T>
+  void operator()(std::string_view name, T& value, std::string_view help = "") {
+    std::string path = prefix_ + std::string(name);
+    if constexpr (requires { value.fields(*this); }) {
+      list.sections.push_back({path, std::string(help)});
+      const std::string before = std::exchange(prefix_, path + ".");
+      value.fields(*this);
+      prefix_ = before;
+    } else {
+      list.fields.push_back({std::move(path), std::string(help), &field_type<T>(), &value});
+    }
+  }
+
+  FieldList list;
+
+ private:
+  std::string prefix_;
+};
+
+}  // namespace detail
+
+// The fields of `config`, which they refer to.
+template <typename Config>
+FieldList fields_of(Config& config) {
+  detail::FieldCollector collector;
+  config.fields(collector);
+  return std::move(collector.list);
+}
+
+}  // namespace attend

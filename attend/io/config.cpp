@@ -1,0 +1,241 @@
+#include "attend/io/config.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "attend/base/error.h"
+#include "attend/base/files.h"
+#include "attend/io/document.h"
+
+namespace attend {
+namespace {
+
+std::string place(std::string_view origin, size_t line) {
+  return line == 0 ? std::string(origin) : fmt::format("{}:{}", origin, line);
+}
+
+// Where an unknown key was probably meant to go.
+std::string suggestion(const FieldList& list, const std::string& path) {
+  const size_t dot = path.rfind('.') + 1;  // 0 at the top
+  std::vector<std::string> siblings, paths;
+  for (const Field& field : list.fields) {
+    paths.push_back(field.path);
+    if (field.path.ends_with("." + path.substr(dot))) {
+      return fmt::format("did you mean '{}'?", field.path);
+    }
+  }
+  for (const FieldList::Section& section : list.sections) paths.push_back(section.path);
+  for (const std::string& known : paths) {
+    const bool inside = known.starts_with(path.substr(0, dot));
+    if (inside && known.find('.', dot) == std::string::npos) siblings.push_back(known.substr(dot));
+  }
+  const std::string near = nearest_name(path.substr(dot), siblings);
+  if (!near.empty()) return fmt::format("did you mean '{}{}'?", path.substr(0, dot), near);
+  const std::string elsewhere = nearest_name(path, paths);
+  if (!elsewhere.empty()) return fmt::format("did you mean '{}'?", elsewhere);
+  return fmt::format("there are: {}", fmt::join(siblings.empty() ? paths : siblings, ", "));
+}
+
+// Sets the fields of a config from a tree, checking every key.
+class Reader {
+ public:
+  Reader(const FieldList& list, std::string_view origin) : list_(list), origin_(origin) {}
+
+  void read(const Document& map, const std::string& prefix = "") {
+    if (map.kind == Document::Kind::kNull) return;  // "optimizer:" with nothing beneath it
+    if (map.kind != Document::Kind::kMap) {
+      throw ConfigError("{}: expected settings by name{}, not {}", place(origin_, map.line),
+                        prefix.empty() ? "" : " in '" + prefix.substr(0, prefix.size() - 1) + "'",
+                        shown(map));
+    }
+    for (size_t i = 0; i < map.items.size(); ++i) {
+      const std::string path = prefix + map.keys[i];
+      if (!seen_.insert(path).second) {
+        throw ConfigError("{}: '{}' is set twice", place(origin_, map.key_lines[i]), path);
+      }
+      if (const Field* field = find(list_.fields, path)) {
+        set(*field, map.items[i], map.key_lines[i]);
+      } else if (find(list_.sections, path) != nullptr) {
+        read(map.items[i], path + ".");
+      } else {
+        throw ConfigError("{}: unknown key '{}'; {}", place(origin_, map.key_lines[i]), path,
+                          suggestion(list_, path));
+      }
+    }
+  }
+
+ private:
+  template <typename Entry>
+  static const Entry* find(const std::vector<Entry>& entries, const std::string& path) {
+    const auto found = std::find_if(entries.begin(), entries.end(),
+                                    [&](const Entry& entry) { return entry.path == path; });
+    return found == entries.end() ? nullptr : &*found;
+  }
+
+  void set(const Field& field, const Document& value, size_t line) const {
+    if (!fits(*field.type, value) || !field.set(texts_of(*field.type, value))) {
+      throw ConfigError("{}: '{}' should be {}, not {}", place(origin_, line), field.path,
+                        field.type->expected, shown(value));
+    }
+  }
+
+  static bool fits(const FieldType& type, const Document& value) {
+    switch (value.kind) {
+      case Document::Kind::kNull:
+        return type.optional;
+      case Document::Kind::kMap:
+        return false;
+      case Document::Kind::kList:
+        return type.list && std::all_of(value.items.begin(), value.items.end(), [&](auto& item) {
+                 return item.kind == Document::Kind::kScalar && fits(type, item);
+               });
+      case Document::Kind::kScalar:
+        break;
+    }
+    // JSON has no way to write an infinity but as text.
+    const bool infinite = value.text.find("inf") != std::string::npos || value.text == "nan";
+    switch (type.kind) {
+      case FieldKind::kBool:
+      case FieldKind::kInteger:
+        return value.style != Document::Style::kQuoted;
+      case FieldKind::kNumber:
+        return value.style != Document::Style::kQuoted || infinite;
+      case FieldKind::kText:
+      case FieldKind::kPath:
+      case FieldKind::kChoice:
+        return value.style != Document::Style::kLiteral;
+      case FieldKind::kMemory:
+        return true;
+    }
+    return true;
+  }
+
+  static FieldTexts texts_of(const FieldType& type, const Document& value) {
+    if (value.kind == Document::Kind::kNull) return {};
+    if (value.kind == Document::Kind::kScalar) {
+      const bool none =
+          type.optional && value.style == Document::Style::kPlain && value.text == "none";
+      return none ? FieldTexts() : std::vector{value.text};
+    }
+    std::vector<std::string> texts;
+    for (const Document& item : value.items) texts.push_back(item.text);
+    return texts;
+  }
+
+  static std::string shown(const Document& value) {
+    switch (value.kind) {
+      case Document::Kind::kNull:
+        return "nothing";
+      case Document::Kind::kMap:
+        return "a group of settings";
+      case Document::Kind::kList: {
+        std::vector<std::string> items;
+        for (size_t i = 0; i < std::min<size_t>(value.items.size(), 8); ++i) {
+          items.push_back(shown(value.items[i]));
+        }
+        if (value.items.size() > items.size()) items.emplace_back("...");
+        return fmt::format("[{}]", fmt::join(items, ", "));
+      }
+      case Document::Kind::kScalar:
+        break;
+    }
+    return fmt::format("'{}{}'", value.text.substr(0, 60), value.text.size() > 60 ? "..." : "");
+  }
+
+  const FieldList& list_;
+  std::string_view origin_;
+  std::set<std::string> seen_;
+};
+
+std::string flag_text(const FieldTexts& texts) {
+  return texts ? fmt::format("{}", fmt::join(*texts, ",")) : "none";
+}
+
+std::string type_name(const FieldType& type) {
+  static constexpr std::string_view kNames[] = {"bool", "integer", "number", "text",
+                                                "path", "choice",  "size"};
+  return std::string(kNames[static_cast<size_t>(type.kind)]) + (type.list ? "..." : "");
+}
+
+}  // namespace
+
+namespace detail {
+
+void read_json(const FieldList& list, std::string_view text, std::string_view origin) {
+  Reader(list, origin).read(parse_json(text, origin));
+}
+
+void read_yaml(const FieldList& list, std::string_view text, std::string_view origin) {
+  Reader(list, origin).read(parse_yaml(text, origin));
+}
+
+void read_file(const FieldList& list, const std::filesystem::path& path) {
+  const MappedFile file(path);
+  (path.extension() == ".json" ? read_json : read_yaml)(list, file.text(), path.string());
+}
+
+void set_flag(const FieldList& list, std::string_view path, std::string_view text) {
+  std::string name(path);
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const Field& field : list.fields) {
+    if (field.path != name) continue;
+    FieldTexts texts = std::vector<std::string>();
+    if (field.type->optional && text == "none") {
+      texts.reset();
+    } else if (!field.type->list) {
+      texts->emplace_back(text);
+    } else {
+      for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+        end = std::min(text.find(',', begin), text.size());
+        texts->emplace_back(text.substr(begin, end - begin));
+      }
+    }
+    if (field.set(texts)) return;
+    throw ConfigError("--{} should be {}, not '{}'", field.path, field.type->expected, text);
+  }
+  throw ConfigError("unknown setting '{}'; {}", name, suggestion(list, name));
+}
+
+std::vector<Flag> flags_of(const FieldList& list) {
+  std::vector<Flag> flags;
+  for (const Field& field : list.fields) {
+    flags.push_back({.path = field.path,
+                     .type = type_name(*field.type),
+                     .help = field.help,
+                     .default_text = flag_text(field.get()),
+                     .choices = field.type->choices,
+                     .list = field.type->list});
+  }
+  return flags;
+}
+
+std::vector<Difference> differences(const FieldList& before, const FieldList& after) {
+  std::vector<Difference> found;
+  for (size_t i = 0; i < before.fields.size(); ++i) {
+    const FieldTexts old_value = before.fields[i].get(), new_value = after.fields[i].get();
+    if (old_value == new_value) continue;
+    found.push_back({before.fields[i].path, flag_text(old_value), flag_text(new_value)});
+  }
+  return found;
+}
+
+}  // namespace detail
+
+std::optional<std::string> peek(std::string_view text, std::string_view path,
+                                std::string_view origin) {
+  const bool json =
+      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size())).starts_with('{');
+  Document at = json ? parse_json(text, origin) : parse_yaml(text, origin);
+  for (size_t begin = 0, end = 0; begin <= path.size(); begin = end + 1) {
+    end = std::min(path.find('.', begin), path.size());
+    const auto key = std::find(at.keys.begin(), at.keys.end(), path.substr(begin, end - begin));
+    if (key == at.keys.end()) return {};
+    Document inner = std::move(at.items[static_cast<size_t>(key - at.keys.begin())]);
+    at = std::move(inner);
+  }
+  if (at.kind != Document::Kind::kScalar) return {};
+  return at.text;
+}
+
+}  // namespace attend

@@ -1,0 +1,101 @@
+// Configs (attend/base/fields.h) as JSON, as YAML and as command-line flags; and what differs
+// between two of them. The templates only list the fields: the work is compiled once.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attend/base/fields.h"
+
+namespace attend {
+
+struct Flag {
+  std::string path;  // "optimizer.rate", for --optimizer.rate
+  std::string type;  // "number", "integer", "path", ... with "..." after it for a list
+  std::string help;
+  std::string default_text;          // as set_flag takes it
+  std::vector<std::string> choices;  // of an enum or a bool
+  bool list = false;
+};
+
+struct Difference {
+  std::string path, before, after;
+  bool operator==(const Difference&) const = default;
+};
+
+namespace detail {
+std::string to_json(const FieldList& list);
+std::string to_yaml(const FieldList& list, bool with_help);
+void read_json(const FieldList& list, std::string_view text, std::string_view origin);
+void read_yaml(const FieldList& list, std::string_view text, std::string_view origin);
+void read_file(const FieldList& list, const std::filesystem::path& path);
+void set_flag(const FieldList& list, std::string_view path, std::string_view text);
+std::vector<Flag> flags_of(const FieldList& list);
+std::vector<Difference> differences(const FieldList& before, const FieldList& after);
+
+// Changes all of `config` or, when reading throws, nothing.
+template <typename Config, typename Read>
+void change(Config& config, const Read& read) {
+  Config changed = config;
+  read(fields_of(changed));
+  config = std::move(changed);
+}
+}  // namespace detail
+
+// Every field in order. What is written reads back as an equal config.
+template <typename Config>
+std::string to_json(Config config) {
+  return detail::to_json(fields_of(config));
+}
+template <typename Config>
+std::string to_yaml(Config config, bool with_help = false) {  // help stands in comments
+  return detail::to_yaml(fields_of(config), with_help);
+}
+
+// Set the fields that the text names and leave the others as they are. Unknown, repeated or
+// wrongly typed keys throw ConfigError with the place and the nearest known key; text that cannot
+// be parsed throws FormatError. `origin` names the text in messages.
+template <typename Config>
+void read_json(Config& config, std::string_view text, std::string_view origin) {
+  detail::change(config, [&](const FieldList& list) { detail::read_json(list, text, origin); });
+}
+template <typename Config>
+void read_yaml(Config& config, std::string_view text, std::string_view origin) {
+  detail::change(config, [&](const FieldList& list) { detail::read_yaml(list, text, origin); });
+}
+// JSON if the name ends in .json, YAML otherwise.
+template <typename Config>
+void read_config(Config& config, const std::filesystem::path& path) {
+  detail::change(config, [&](const FieldList& list) { detail::read_file(list, path); });
+}
+
+// The text of one value of a JSON or YAML text, before its config is known: peek(text,
+// "model.kind"). Nothing if it is not there.
+std::optional<std::string> peek(std::string_view text, std::string_view path,
+                                std::string_view origin);
+
+// Sets one field: "optimizer.rate" to "1e-3". Dashes stand for underscores, commas part the items
+// of a list, and "none" unsets an optional.
+template <typename Config>
+void set_flag(Config& config, std::string_view path, std::string_view text) {
+  detail::set_flag(fields_of(config), path, text);
+}
+template <typename Config>
+std::vector<Flag> flags_of(Config defaults = {}) {
+  return detail::flags_of(fields_of(defaults));
+}
+
+template <typename Config>
+std::vector<Difference> differences(Config before, Config after) {
+  return detail::differences(fields_of(before), fields_of(after));
+}
+template <typename Config>
+bool same_config(const Config& a, const Config& b) {
+  return differences(a, b).empty();
+}
+
+}  // namespace attend

@@ -1,0 +1,299 @@
+#include "attend/io/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attend/base/files.h"
+#include "attend/base/names.h"
+#include "tests/errors.h"
+
+namespace attend {
+namespace {
+
+enum class Method { kAdamW, kSgd };
+std::string_view name_of(Method method) {
+  static constexpr Named<Method> kMethods[] = {{Method::kAdamW, "adamw"}, {Method::kSgd, "sgd"}};
+  return name_from_value(kMethods, method);
+}
+
+struct Rates {
+  double rate = 1e-3;
+  std::vector<double> betas = {0.9, 0.999};
+  Method method = Method::kAdamW;
+  void fields(auto& v) {
+    v("rate", rate, "learning rate at its peak");
+    v("betas", betas, "decay of the moments");
+    v("method", method, "how to step");
+  }
+};
+
+struct Settings {
+  std::string name = "first";
+  std::filesystem::path source;
+  std::vector<std::filesystem::path> extra;
+  size_t steps = 1000;
+  std::optional<int> patience;
+  std::optional<std::string> note;
+  MemorySize memory{size_t{4} << 30};
+  Rates optimizer;
+  bool label_smoothing = true;
+  void fields(auto& v) {
+    v("name", name, "what to call it");
+    v("source", source, "the text");
+    v("extra", extra);
+    v("steps", steps, "updates");
+    v("patience", patience, "validations without progress");
+    v("note", note);
+    v("memory", memory, "what batches may take");
+    v("optimizer", optimizer, "how weights change");
+    v("label_smoothing", label_smoothing);
+  }
+};
+
+Settings unusual() {
+  Settings run;
+  run.name = "a \"quoted\" # name: ü\n\t";
+  run.source = "/data/a b.txt";
+  run.extra = {"one", "two,three", "null"};
+  run.patience = -3;
+  run.note = "none";
+  run.memory.bytes = 1000;
+  run.optimizer.rate = std::numeric_limits<double>::infinity();
+  run.optimizer.betas = {1.0 / 3};
+  run.optimizer.method = Method::kSgd;
+  run.label_smoothing = false;
+  return run;
+}
+
+std::string yaml_error(const std::string& text) {
+  Settings run;
+  return message_of<ConfigError>([&] { read_yaml(run, text, "run.yaml"); });
+}
+std::string json_error(const std::string& text) {
+  Settings run;
+  return message_of<ConfigError>([&] { read_json(run, text, "config.json"); });
+}
+
+TEST(Config, JsonReadsBack) {
+  for (const Settings& run : {Settings(), unusual()}) {
+    Settings back = unusual();
+    back.steps = 7;
+    read_json(back, to_json(run), "text");
+    EXPECT_EQ(differences(run, back), std::vector<Difference>{}) << to_json(run);
+  }
+}
+
+TEST(Config, YamlReadsBack) {
+  for (const Settings& run : {Settings(), unusual()}) {
+    for (const bool help : {false, true}) {
+      Settings back = unusual();
+      back.steps = 7;
+      read_yaml(back, to_yaml(run, help), "text");
+      EXPECT_EQ(differences(run, back), std::vector<Difference>{}) << to_yaml(run, help);
+    }
+  }
+}
+
+// Text that looks like a number, a null or a switch stays text.
+TEST(Config, TextReadsBackWhateverItLooksLike) {
+  for (const char* text :
+       {"",    "1", "true", "null", "~",  "None", "no", "- a", "a: b", "#",
+        " x ", "'", "\\",   "{",    "&a", "*a",   "!t", "%",   "\x7f", "\xe2\x80\xa8"}) {
+    Settings run, from_yaml, from_json;
+    run.name = text;
+    run.note = text;
+    run.source = text;
+    read_yaml(from_yaml, to_yaml(run), "text");
+    read_json(from_json, to_json(run), "text");
+    EXPECT_TRUE(same_config(run, from_yaml)) << to_yaml(run);
+    EXPECT_TRUE(same_config(run, from_json)) << to_json(run);
+  }
+}
+
+TEST(Config, JsonIsWrittenInOrder) {
+  EXPECT_EQ(to_json(Rates()),
+            "{\n  \"rate\": 0.001,\n  \"betas\": [0.9, 0.999],\n  \"method\": \"adamw\"\n}\n");
+  const std::string text = to_json(Settings());
+  EXPECT_NE(text.find("\"patience\": null,"), std::string::npos) << text;
+  EXPECT_NE(text.find("  \"optimizer\": {\n    \"rate\": 0.001,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"adamw\"\n  },\n  \"label_smoothing\": true\n}\n"), std::string::npos);
+}
+
+TEST(Config, YamlIsWrittenForPeople) {
+  EXPECT_EQ(to_yaml(Settings(), true), R"(name: first  # what to call it
+source: ""  # the text
+extra: []
+steps: 1000  # updates
+patience: null  # validations without progress
+note: null
+memory: 4GB  # what batches may take
+optimizer:  # how weights change
+  rate: 0.001  # learning rate at its peak
+  betas: [0.9, 0.999]  # decay of the moments
+  method: adamw  # how to step
+label_smoothing: true
+)");
+}
+
+TEST(Config, ReadingLeavesTheRestAsItWas) {
+  Settings run;
+  run.steps = 5;
+  read_yaml(run, "optimizer:\n  rate: 1e-4\nextra: a.txt\npatience: none\nname: 007\n", "run.yaml");
+  EXPECT_EQ(run.steps, 5u);
+  EXPECT_EQ(run.optimizer.rate, 1e-4);
+  EXPECT_EQ(run.extra, std::vector<std::filesystem::path>{"a.txt"});  // one stands for a list
+  EXPECT_EQ(run.name, "007");
+  read_yaml(run, "optimizer.rate: .5", "run.yaml");
+  EXPECT_EQ(run.optimizer.rate, 0.5);
+  for (const char* nothing : {"", "# a comment\n", "optimizer:\n"}) {
+    const Settings before = run;
+    read_yaml(run, nothing, "run.yaml");
+    EXPECT_TRUE(same_config(before, run));
+  }
+}
+
+TEST(Config, AFailedReadChangesNothing) {
+  Settings run;
+  EXPECT_THROW(read_yaml(run, "steps: 5\nbad: 1\n", "run.yaml"), ConfigError);
+  EXPECT_TRUE(same_config(run, Settings()));
+}
+
+TEST(Config, UnknownKeysNameThePlaceAndTheNearest) {
+  EXPECT_EQ(yaml_error("name: x\noptimizer:\n  rte: 1\n"),
+            "run.yaml:3: unknown key 'optimizer.rte'; did you mean 'optimizer.rate'?");
+  EXPECT_EQ(yaml_error("optimiser:\n  rate: 1\n"),
+            "run.yaml:1: unknown key 'optimiser'; did you mean 'optimizer'?");
+  EXPECT_EQ(yaml_error("\nrate: 1\n"),
+            "run.yaml:2: unknown key 'rate'; did you mean 'optimizer.rate'?");
+  EXPECT_EQ(yaml_error("optimizer: {wavelength: 2}\n"),
+            "run.yaml:1: unknown key 'optimizer.wavelength'; there are: rate, betas, method");
+  EXPECT_EQ(json_error(R"({"stps": 1})"), "config.json: unknown key 'stps'; did you mean 'steps'?");
+}
+
+TEST(Config, RepeatedKeysAreRefused) {
+  EXPECT_EQ(yaml_error("steps: 1\nname: x\nsteps: 2\n"), "run.yaml:3: 'steps' is set twice");
+  EXPECT_EQ(yaml_error("optimizer: {rate: 1}\noptimizer.rate: 2\n"),
+            "run.yaml:2: 'optimizer.rate' is set twice");
+  EXPECT_EQ(json_error(R"({"steps": 1, "steps": 1})"), "config.json: 'steps' is set twice");
+}
+
+TEST(Config, WrongTypesNameTheValueAndWhatIsExpected) {
+  EXPECT_EQ(yaml_error("steps: many\n"),
+            "run.yaml:1: 'steps' should be a whole number of 0 or more, not 'many'");
+  EXPECT_EQ(yaml_error("steps: -1\n"),
+            "run.yaml:1: 'steps' should be a whole number of 0 or more, not '-1'");
+  EXPECT_EQ(yaml_error("optimizer:\n  method: adam\n"),
+            "run.yaml:2: 'optimizer.method' should be one of adamw, sgd, not 'adam'");
+  EXPECT_EQ(yaml_error("optimizer: {betas: [1, x]}"),
+            "run.yaml:1: 'optimizer.betas' should be a list, each item a number, not ['1', 'x']");
+  EXPECT_EQ(yaml_error("name: [a, b]"), "run.yaml:1: 'name' should be text, not ['a', 'b']");
+  EXPECT_EQ(yaml_error("steps: {a: b}"),
+            "run.yaml:1: 'steps' should be a whole number of 0 or more, not a group of settings");
+  EXPECT_EQ(yaml_error("steps:\n"),
+            "run.yaml:1: 'steps' should be a whole number of 0 or more, not nothing");
+  EXPECT_EQ(yaml_error("optimizer: 3\n"),
+            "run.yaml:1: expected settings by name in 'optimizer', not '3'");
+  EXPECT_EQ(yaml_error("just text"), "run.yaml:1: expected settings by name, not 'just text'");
+  EXPECT_EQ(yaml_error("memory: lots"),
+            "run.yaml:1: 'memory' should be a size such as 512MB or 4GB, not 'lots'");
+  EXPECT_EQ(json_error(R"({"steps": "5"})"),
+            "config.json: 'steps' should be a whole number of 0 or more, not '5'");
+  EXPECT_EQ(json_error(R"({"name": 5})"), "config.json: 'name' should be text, not '5'");
+  EXPECT_EQ(json_error(R"({"label_smoothing": "true"})"),
+            "config.json: 'label_smoothing' should be true or false, not 'true'");
+}
+
+TEST(Config, TextThatCannotBeParsedSaysWhere) {
+  Settings run;
+  const auto yaml = [&] { read_yaml(run, "name: x\nsteps: [1\n", "run.yaml"); };
+  EXPECT_EQ(message_of<FormatError>(yaml).rfind("run.yaml:3: not YAML", 0), 0u)
+      << message_of<FormatError>(yaml);
+  for (const char* text : {"", "{", "[1,]", "{\"steps\": 1} x", "\xff", "{\"a\":\xff}"}) {
+    const auto json = [&] { read_json(run, text, "config.json"); };
+    EXPECT_EQ(message_of<FormatError>(json).rfind("config.json: not JSON", 0), 0u) << text;
+  }
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THROW(read_json(run, deep, "x"), FormatError);
+  EXPECT_THROW(read_yaml(run, deep, "x"), FormatError);
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 20; ++i) {
+    bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
+  }
+  EXPECT_THROW(read_yaml(run, bomb, "x"), FormatError);
+}
+
+TEST(Config, FlagsSetOneField) {
+  Settings run;
+  set_flag(run, "optimizer.rate", "1e-2");
+  set_flag(run, "optimizer.betas", "0.5,0.75");
+  set_flag(run, "label-smoothing", "off");
+  set_flag(run, "patience", "4");
+  set_flag(run, "name", "a,b");
+  EXPECT_EQ(run.optimizer.rate, 1e-2);
+  EXPECT_EQ(run.optimizer.betas, (std::vector{0.5, 0.75}));
+  EXPECT_FALSE(run.label_smoothing);
+  EXPECT_EQ(run.patience, 4);
+  EXPECT_EQ(run.name, "a,b");
+  set_flag(run, "patience", "none");
+  set_flag(run, "optimizer.betas", "");
+  EXPECT_FALSE(run.patience.has_value());
+  EXPECT_TRUE(run.optimizer.betas.empty());
+  EXPECT_EQ(message_of<ConfigError>([&] { set_flag(run, "optimizer.rat", "1"); }),
+            "unknown setting 'optimizer.rat'; did you mean 'optimizer.rate'?");
+  EXPECT_EQ(message_of<ConfigError>([&] { set_flag(run, "optimizer.rate", "fast"); }),
+            "--optimizer.rate should be a number, not 'fast'");
+}
+
+TEST(Config, FlagsListWhatThereIs) {
+  const std::vector<Flag> flags = flags_of<Settings>();
+  ASSERT_EQ(flags.size(), 11u);
+  EXPECT_EQ(flags[2].type, "path...");
+  EXPECT_TRUE(flags[2].list);
+  EXPECT_EQ(flags[6].type, "size");
+  EXPECT_EQ(flags[6].default_text, "4GB");
+  EXPECT_EQ(flags[8].path, "optimizer.betas");
+  EXPECT_EQ(flags[8].default_text, "0.9,0.999");
+  EXPECT_EQ(flags[9].choices, (std::vector<std::string>{"adamw", "sgd"}));
+  EXPECT_EQ(flags[9].help, "how to step");
+  EXPECT_EQ(flags[4].default_text, "none");
+  Settings changed;  // a default is a text that sets the default
+  for (const Flag& flag : flags) set_flag(changed, flag.path, flag.default_text);
+  EXPECT_TRUE(same_config(changed, Settings()));
+}
+
+TEST(Config, DifferencesNamePathAndBothValues) {
+  Settings a, b;
+  b.optimizer.rate = 0.5;
+  b.patience = 3;
+  EXPECT_EQ(differences(a, b), (std::vector<Difference>{{"patience", "none", "3"},
+                                                        {"optimizer.rate", "0.001", "0.5"}}));
+  EXPECT_FALSE(same_config(a, b));
+  a.note = "none";  // set to the word is not unset
+  EXPECT_FALSE(same_config(a, Settings()));
+}
+
+TEST(Config, PeekReadsOneValue) {
+  EXPECT_EQ(peek("model: {kind: rnn, other: [1]}\n", "model.kind", "x"), "rnn");
+  EXPECT_EQ(peek(" {\"model_type\": \"gpt\"}", "model_type", "x"), "gpt");
+  EXPECT_EQ(peek("model: {kind: rnn}\n", "model", "x"), std::nullopt);
+  EXPECT_EQ(peek("model: {kind: rnn}\n", "model.size", "x"), std::nullopt);
+  EXPECT_EQ(peek("", "model", "x"), std::nullopt);
+}
+
+TEST(Config, FilesGoByTheirExtension) {
+  const auto directory = std::filesystem::path(testing::TempDir());
+  replace_file(directory / "config_test.json", "{\"steps\": 3}");
+  replace_file(directory / "config_test.yaml", "steps: x\n");
+  Settings run;
+  read_config(run, directory / "config_test.json");
+  EXPECT_EQ(run.steps, 3u);
+  const std::string text =
+      message_of<ConfigError>([&] { read_config(run, directory / "config_test.yaml"); });
+  EXPECT_NE(text.find("config_test.yaml:1: 'steps'"), std::string::npos) << text;
+  EXPECT_THROW(read_config(run, directory / "missing.yaml"), IoError);
+}
+
+}  // namespace
+}  // namespace attend
