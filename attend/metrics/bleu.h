@@ -1,0 +1,81 @@
+// BLEU (Papineni et al., 2002) with sacreBLEU's tokenisations and smoothings (Post, 2018; Chen and
+// Cherry, 2014): the same figures to the last digits. Statistics of lines are summed, then scored:
+//   BleuStats stats;
+//   for (...) stats += bleu_stats(hypothesis, references, options);
+//   BleuScore score = bleu_score(stats, options);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attend/base/names.h"
+#include "attend/metrics/references.h"
+
+namespace attend {
+
+enum class BleuTokens {
+  k13a,   // mteval-v13a's, the default of WMT: for text as people write it
+  kNone,  // words between white space: for text that is tokenised already
+  kChar,  // every character
+};
+inline constexpr Named<BleuTokens> kBleuTokens[] = {
+    {BleuTokens::k13a, "13a"},
+    {BleuTokens::kNone, "none"},
+    {BleuTokens::kChar, "char"},
+};
+
+// What stands in for a precision of 0.
+enum class BleuSmoothing { kNone, kFloor, kAddK, kExp };
+inline constexpr Named<BleuSmoothing> kBleuSmoothings[] = {
+    {BleuSmoothing::kNone, "none"},
+    {BleuSmoothing::kFloor, "floor"},
+    {BleuSmoothing::kAddK, "add-k"},
+    {BleuSmoothing::kExp, "exp"},
+};
+
+struct BleuOptions {
+  BleuTokens tokens = BleuTokens::k13a;
+  BleuSmoothing smoothing = BleuSmoothing::kExp;
+  std::optional<double> smoothing_value;  // of floor (0.1) and add-k (1)
+  bool lower_case = false;
+  bool effective_order = false;  // leaves out orders that a short hypothesis cannot have
+};
+
+inline constexpr size_t kBleuOrder = 4;
+
+struct BleuStats {
+  uint64_t hypothesis_length = 0;
+  uint64_t reference_length = 0;  // of the reference nearest in length, the shorter of two
+  std::array<uint64_t, kBleuOrder> correct = {};
+  std::array<uint64_t, kBleuOrder> total = {};
+  ReferenceCount references;
+
+  BleuStats& operator+=(const BleuStats& other);
+};
+
+struct BleuScore {
+  double score = 0;  // of 100, like the precisions
+  std::array<double, kBleuOrder> precisions = {};
+  double brevity_penalty = 1;
+  uint64_t hypothesis_length = 0, reference_length = 0;
+
+  // "BLEU = 38.21 70.1/45.3/31.0/21.5 (BP = 0.992 ratio = 0.992 hyp_len = 990 ref_len = 998)"
+  std::string text() const;
+};
+
+BleuStats bleu_stats(std::string_view hypothesis, References references,
+                     const BleuOptions& options = {});
+BleuScore bleu_score(const BleuStats& stats, const BleuOptions& options = {});
+std::string bleu_signature(const BleuStats& stats, const BleuOptions& options = {});
+
+// BLEU of one line, by the effective order whatever the options say.
+BleuScore sentence_bleu(std::string_view hypothesis, References references,
+                        BleuOptions options = {});
+
+// The line as BLEU sees it: its tokens with spaces between them.
+std::string bleu_tokenize(std::string_view line, const BleuOptions& options = {});
+
+}  // namespace attend
