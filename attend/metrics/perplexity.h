@@ -17,11 +17,11 @@ struct LikelihoodStats {
   }
 };
 
-// Nats a token; 0 of none.
-inline double cross_entropy(const LikelihoodStats& stats) {
+// The cross-entropy; 0 of no tokens.
+inline double nats_per_token(const LikelihoodStats& stats) {
   return stats.tokens == 0 ? 0 : -stats.log_likelihood / static_cast<double>(stats.tokens);
 }
 
-inline double perplexity(const LikelihoodStats& stats) { return std::exp(cross_entropy(stats)); }
+inline double perplexity(const LikelihoodStats& stats) { return std::exp(nats_per_token(stats)); }
 
 }  // namespace attend
