@@ -1,0 +1,67 @@
+# Package descriptions and their translations from apt's indexes: make_debian LANGUAGE fills $work with
+# {train,dev,test}.{en,LANGUAGE}. Needs apt and the network, but not root.
+. "$(dirname "$0")/../get-data.sh"
+
+fetch_indexes() {
+  type -P apt-get >/dev/null && [ -x /usr/lib/apt/apt-helper ] ||
+    stop "The data are apt's Translation indexes: this recipe needs a Debian system."
+  mkdir -p "$work/lists/partial"
+  # Nothing of the system's own apt is touched: its lists and its cache stay as they are.
+  apt-get -qq -o "Acquire::Languages=$1,en" -o "Dir::State::lists=$work/lists" -o Dir::Cache::pkgcache= \
+    -o Dir::Cache::srcpkgcache= -o "APT::Sandbox::User=$(id -un)" -o APT::Update::Post-Invoke= \
+    -o Acquire::IndexTargets::deb::Packages::DefaultEnabled=false update >&2 ||
+    stop "apt-get could not fetch the indexes; is there a network?"
+}
+
+# Prints "md5 TAB number of the paragraph TAB of how many TAB text" for the descriptions of a language.
+# Items of lists are paragraphs of their own.
+paragraphs() {
+  local index
+  for index in "$work"/lists/*_Translation-"$1"*; do
+    [ -f "$index" ] || stop "apt has no Translation-$1 index"
+    /usr/lib/apt/apt-helper cat-file "$index"
+    echo
+  done | awk -v field="Description-$1: " '
+    function flush(i) {
+      if (md5 != "") for (i = 1; i <= n; ++i) print md5 "\t" i "\t" n "\t" text[i]
+      md5 = ""
+      n = fresh = 0
+    }
+    { gsub(/\t/, " ") }
+    /^$/ { flush(); next }
+    /^Description-md5: / { md5 = $2; next }
+    index($0, field) == 1 { text[++n] = substr($0, length(field) + 1); fresh = 1; next }
+    /^ \.$/ { fresh = 1; next }
+    /^ / && n > 0 {
+      if (/^ +[*o+-] /) fresh = 1
+      sub(/^ +/, "")
+      if (fresh) text[++n] = $0; else text[n] = text[n] " " $0
+      fresh = 0
+    }
+    END { flush() }'
+}
+
+make_debian() {
+  begin
+  fetch_indexes "$1"
+  paragraphs en >"$work/paragraphs.en"
+  # Kept: descriptions with the same number of paragraphs in both; of those, paragraphs that were
+  # translated, have 2 to 100 words, and lengths within a factor of 3. The same English is taken once,
+  # so that no line of dev or test is in train.
+  paragraphs "$1" | awk -F '\t' -v out="$work" -v language="$1" "$awk_part"'
+    FILENAME != "-" { key = $1 "\t" $2; english[key] = $4; size[key] = $3; next }
+    {
+      key = $1 "\t" $2
+      if (size[key] != $3 || english[key] == $4 "" || english[key] in seen) next
+      a = split(english[key], unused, " ")
+      b = split($4, unused, " ")
+      if (a < 2 || b < 1 || a > 100 || b > 100 || a > 3 * b + 3 || b > 3 * a + 3) next
+      seen[english[key]] = 1
+      p = part(english[key])
+      file = out "/" (p < 40 ? "dev" : p < 80 ? "test" : "train")
+      print english[key] >(file ".en")
+      print $4 >(file "." language)
+    }' "$work/paragraphs.en" -
+  rm -r "$work/lists" "$work/paragraphs.en"
+  publish
+}
