@@ -1,0 +1,64 @@
+// Text, line by line, from files as people have them. What is not clean UTF-8 is repaired and
+// counted; see docs/data.md.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/data/bytes.h"
+
+namespace attend {
+
+inline constexpr size_t kLongestLine = size_t{1} << 20;  // bytes
+
+struct LineCounts {
+  uint64_t lines = 0;
+  uint64_t invalid_utf8 = 0;      // pieces replaced by U+FFFD
+  uint64_t nul_bytes = 0;         // removed
+  uint64_t carriage_returns = 0;  // removed from the ends of lines
+  uint64_t byte_order_marks = 0;  // removed from the start of a file
+  uint64_t too_long = 0;          // lines that were left out
+
+  LineCounts& operator+=(const LineCounts& other);
+  bool operator==(const LineCounts&) const = default;
+};
+
+class LineReader {
+ public:
+  // "-" is standard input; gzip is known by its first bytes. Throws IoError.
+  explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine);
+
+  // Goes to the next line; false at the end. Takes no more memory than `longest` asks for, however
+  // long a line is.
+  bool next();
+
+  std::string_view line() const { return line_; }  // until next(); empty if it was too long
+  bool too_long() const { return too_long_; }
+  size_t number() const { return counts_.lines; }  // of this line, from 1
+  const LineCounts& counts() const { return counts_; }
+  const std::string& name() const { return name_; }
+
+  // Whether next() gives a line at once, without waiting for a pipe.
+  bool ready() const;
+
+ private:
+  bool fill();
+  bool take_line();
+  void clean();
+
+  std::string name_;
+  size_t longest_;
+  std::unique_ptr<ByteSource> bytes_;
+  std::vector<char> buffer_;
+  size_t begin_ = 0, end_ = 0;  // what is left in the buffer
+  std::string joined_;          // a line from several buffers, or a repaired one
+  std::string_view line_;
+  bool too_long_ = false;
+  LineCounts counts_;
+};
+
+}  // namespace attend

@@ -1,0 +1,192 @@
+#include "attend/data/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "attend/base/error.h"
+#include "attend/base/parallel.h"
+#include "attend/base/rng.h"
+#include "attend/base/special_tokens.h"
+#include "tests/data/files.h"
+
+namespace attend {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+std::vector<PairLengths> random_lengths(size_t count) {
+  const RandomStream random(2, 0);
+  std::vector<PairLengths> lengths;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto source = static_cast<uint32_t>(1 + random.below(2 * i, 40));
+    lengths.push_back({source, static_cast<uint32_t>(source + random.below(2 * i + 1, 8))});
+  }
+  return lengths;
+}
+
+std::vector<std::vector<uint32_t>> batches_of(const BatchPlan& plan) {
+  std::vector<std::vector<uint32_t>> batches;
+  for (size_t i = 0; i < plan.size(); ++i) batches.emplace_back(plan[i].begin(), plan[i].end());
+  return batches;
+}
+
+size_t rows(const std::vector<PairLengths>& lengths, std::span<const uint32_t> batch) {
+  size_t rows = 0;
+  for (const uint32_t i : batch) rows += lengths[i].source + lengths[i].target + 2;
+  return rows;
+}
+
+TEST(BatchPlan, EveryPairOnceAnEpochWithinTheBudget) {
+  for (const size_t count : {0, 1, 2, 500, 5000}) {
+    const auto lengths = random_lengths(count);
+    for (const bool shuffle : {true, false}) {
+      for (const size_t limit : {0, 7}) {
+        const BatchConfig config{.tokens = 1000, .pairs = limit, .shuffle = shuffle};
+        std::vector<int> seen(count);
+        for (const auto& batch : batches_of(BatchPlan(lengths, config, 3))) {
+          EXPECT_FALSE(batch.empty());
+          EXPECT_LE(rows(lengths, batch), 1000u);
+          EXPECT_LE(batch.size(), limit > 0 ? limit : count);
+          for (const uint32_t i : batch) ++seen[i];
+        }
+        EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<ptrdiff_t>(count));
+      }
+    }
+  }
+}
+
+TEST(BatchPlan, BudgetsAreUsed) {
+  const auto lengths = random_lengths(5000);
+  size_t total = 0;
+  for (const PairLengths& length : lengths) total += length.source + length.target + 2;
+  EXPECT_LE(BatchPlan(lengths, {.tokens = 1000}, 0).size(), total / 1000 * 11 / 10);
+}
+
+TEST(BatchPlan, APairLargerThanTheBudgetIsABatchOfItsOwn) {
+  const std::vector<PairLengths> lengths = {{5, 5}, {500, 500}, {5, 6}, {600, 1}};
+  auto batches = batches_of(BatchPlan(lengths, {.tokens = 100}, 0));
+  std::sort(batches.begin(), batches.end(),
+            [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[2].size(), 2u);
+}
+
+TEST(BatchPlan, LengthsInABatchAreAlike) {
+  const auto lengths = random_lengths(20'000);
+  for (const auto& batch : batches_of(BatchPlan(lengths, {.tokens = 2000}, 1))) {
+    const auto [low, high] = std::minmax_element(
+        batch.begin(), batch.end(),
+        [&](uint32_t a, uint32_t b) { return lengths[a].source < lengths[b].source; });
+    EXPECT_LE(lengths[*high].source - lengths[*low].source, 2u + lengths[*high].source / 8);
+    const auto [least, most] = std::minmax_element(
+        batch.begin(), batch.end(),
+        [&](uint32_t a, uint32_t b) { return lengths[a].target < lengths[b].target; });
+    EXPECT_LE(lengths[*most].target - lengths[*least].target, 8u);
+  }
+}
+
+TEST(BatchPlan, FollowsFromSeedAndEpochAlone) {
+  const auto lengths = random_lengths(3000);
+  const auto plan = [&](uint64_t seed, uint64_t epoch) {
+    return batches_of(BatchPlan(lengths, {.tokens = 500, .seed = seed}, epoch));
+  };
+  const auto first = plan(1, 0);
+  for (const int threads : {1, 3}) {
+    const ThreadCountScope scope(threads);
+    EXPECT_EQ(plan(1, 0), first);
+  }
+  for (const auto& other : {plan(1, 1), plan(2, 0)}) {
+    EXPECT_NE(other, first);
+    EXPECT_EQ(other.size(), first.size()) << "as many batches in every epoch";
+    auto a = first, b = other;
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    EXPECT_NE(a, b) << "other batches, not only another order";
+  }
+  // Made by this code: what a resumed run relies on does not change with the program.
+  const std::vector<PairLengths> equal(10, {4, 4});
+  const std::vector<std::vector<uint32_t>> golden = {{2, 6, 5}, {1}, {9, 3, 8}, {0, 7, 4}};
+  EXPECT_EQ(batches_of(BatchPlan(equal, {.tokens = 30}, 0)), golden);
+}
+
+TEST(BatchPlan, NoBudgetIsRefused) {
+  EXPECT_THROW(BatchPlan(random_lengths(3), {.tokens = 0}, 0), ConfigError);
+}
+
+TEST(Batch, TargetsGetTheirStartsAndEnds) {
+  const std::vector<Ids> sources = {{5, 6}, {}, {7}}, targets = {{8}, {9, 10}, {}};
+  const Batch batch = make_batch(sources, targets);
+  EXPECT_EQ(batch.source, (Ids{5, 6, kEnd, kEnd, 7, kEnd}));
+  EXPECT_EQ(batch.sources, Packing::of({3, 1, 2}));
+  EXPECT_EQ(batch.target, (Ids{8, 9, 10}));
+  EXPECT_EQ(batch.targets, Packing::of({2, 3, 1}));
+  EXPECT_EQ(batch.decoder_inputs(), (Ids{kStart, 8, kStart, 9, 10, kStart}));
+  EXPECT_EQ(batch.labels(), (Ids{8, kEnd, 9, 10, kEnd, kEnd}));
+  EXPECT_EQ(batch.lines, (std::vector<size_t>{1, 2, 3}));
+  EXPECT_EQ(batch.tokens(), 12u);
+
+  const Batch plain = make_batch(sources, {}, {.end_sources = false});
+  EXPECT_EQ(plain.source, (Ids{5, 6, 7}));
+  EXPECT_EQ(plain.sources, Packing::of({2, 0, 1}));
+  EXPECT_EQ(plain.targets, Packing::of({1, 1, 1}));
+  EXPECT_EQ(make_batch({}).size(), 0u);
+  EXPECT_THROW(make_batch(sources, std::vector<Ids>{{1}}), DataError);
+}
+
+class BatchStreamTest : public DataFiles {
+ protected:
+  // Line i has its own letters, so that a batch tells which lines it holds.
+  Corpus corpus() const {
+    std::string source, target;
+    for (int i = 0; i < 200; ++i) {
+      source += std::string(1 + i % 9, static_cast<char>('0' + i % 70)) + "\n";
+      target += std::string(1 + i % 11, static_cast<char>('0' + i % 70)) + "\n";
+    }
+    const auto encode = [](std::string_view line) { return Ids(line.begin(), line.end()); };
+    return open_corpus({.files = {write("source", source), write("target", target)},
+                        .source = {encode, 128, 0},
+                        .target = {encode, 128, 0}},
+                       directory_ / "corpus");
+  }
+};
+
+TEST_F(BatchStreamTest, BatchesHoldTheLinesTheyName) {
+  const Corpus data = corpus();
+  BatchStream stream(data, {.tokens = 200});
+  for (size_t i = 0; i < 2 * stream.batches_per_epoch(); ++i) {
+    const Batch batch = stream.next();
+    EXPECT_LE(batch.tokens(), 200u);
+    const Ids labels = batch.labels();
+    for (size_t s = 0; s < batch.size(); ++s) {
+      const size_t line = batch.lines[s] - 1;
+      ASSERT_EQ(batch.sources.length(s), 1 + line % 9 + 1);
+      ASSERT_EQ(batch.targets.length(s), 1 + line % 11 + 1);
+      ASSERT_EQ(batch.source[batch.sources.begin(s)], static_cast<int32_t>('0' + line % 70));
+      ASSERT_EQ(batch.source[batch.sources.end(s) - 1], kEnd);
+      ASSERT_EQ(labels[batch.targets.begin(s)], static_cast<int32_t>('0' + line % 70));
+    }
+  }
+}
+
+TEST_F(BatchStreamTest, ResumesAnywhere) {
+  const Corpus data = corpus();
+  const BatchConfig config{.tokens = 200, .seed = 9};
+  BatchStream stream(data, config);
+  std::vector<DataPosition> positions;
+  std::vector<std::vector<size_t>> lines;
+  for (size_t i = 0; i < 3 * stream.batches_per_epoch(); ++i) {
+    positions.push_back(stream.position());
+    lines.push_back(stream.next().lines);
+  }
+  EXPECT_EQ(stream.position(), (DataPosition{3, 0}));
+  for (size_t i = 0; i < positions.size(); ++i) {
+    BatchStream resumed(data, config, positions[i]);
+    for (size_t j = i; j < std::min(i + 3, lines.size()); ++j) {
+      EXPECT_EQ(resumed.next().lines, lines[j]);
+    }
+  }
+  EXPECT_THROW(BatchStream(data, config, {0, stream.batches_per_epoch()}), DataError);
+}
+
+}  // namespace
+}  // namespace attend
