@@ -1,0 +1,67 @@
+// Recurrent encoder-decoders: with one fixed vector between them (Cho et al., 2014; Sutskever et
+// al., 2014), or with attention (Bahdanau et al., 2015; Luong et al., 2015).
+#pragma once
+
+#include "attend/models/generator.h"
+#include "attend/models/rnn_decoder.h"
+
+namespace attend {
+
+// A bidirectional encoder, or one that reads forwards.
+struct RnnEncoder {
+  RnnConfig config;
+  Embedding embedding;
+  Recurrent layers;
+
+  RnnEncoder() = default;
+  RnnEncoder(const RnnConfig& config, Rng& rng);
+  Recurrent::Output operator()(const Tokens& sources) const;
+  void visit(Visitor& v);
+};
+
+// From the encoder's final states to the decoder's first. Where there is nothing to learn it hands
+// them over.
+struct RnnStart {
+  RnnConfig config;
+  std::vector<Linear> h, c;  // one for each layer of the decoder; c of an LSTM
+
+  RnnStart() = default;
+  RnnStart(const RnnConfig& config, Rng& rng);
+  Recurrent::States operator()(const Recurrent::States& final) const;
+  void visit(Visitor& v);
+};
+
+class RnnSeq2Seq : public Seq2Seq {
+ public:
+  RnnSeq2Seq(const RnnConfig& config, Rng& rng);
+
+  size_t vocabulary() const override { return config_.target_vocabulary; }
+  std::unique_ptr<State> start(const Tokens& sources) const override;
+  Tensor step(State& state, std::span<const int32_t> tokens) const override;
+  Tensor logits(const Tokens& sources, const Tokens& inputs) const override {
+    return teach(sources, inputs).logits;
+  }
+  void visit(Visitor& v) override;
+
+  // Teacher forcing, and what may be added to the loss.
+  struct Taught {
+    Tensor logits;    // [rows, vocabulary]
+    Tensor coverage;  // the mean coverage loss of a row (See et al., 2017); with coverage only, and
+                      // where gradients are
+  };
+  Taught teach(const Tokens& sources, const Tokens& inputs) const;
+
+  const RnnConfig& config() const { return config_; }
+
+ private:
+  struct Decoding;
+  RnnDecoder::Source encode(const Tokens& sources) const;
+  Taught walk(const Tokens& sources, const Tokens& inputs) const;
+
+  RnnConfig config_;
+  RnnEncoder encoder_;
+  RnnStart start_;
+  RnnDecoder decoder_;
+};
+
+}  // namespace attend

@@ -1,0 +1,132 @@
+#include "attend/models/rnn_config.h"
+
+#include "attend/base/names.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<RnnScore> kScores[] = {{RnnScore::kNone, "none"},
+                                       {RnnScore::kAdditive, "additive"},
+                                       {RnnScore::kDot, "dot"},
+                                       {RnnScore::kGeneral, "general"},
+                                       {RnnScore::kConcat, "concat"}};
+constexpr Named<RnnForm> kForms[] = {{RnnForm::kBahdanau, "bahdanau"}, {RnnForm::kLuong, "luong"}};
+constexpr Named<RnnReach> kReaches[] = {
+    {RnnReach::kGlobal, "global"}, {RnnReach::kLocalM, "local-m"}, {RnnReach::kLocalP, "local-p"}};
+constexpr Named<RnnBridge> kBridges[] = {{RnnBridge::kTanh, "tanh"},
+                                         {RnnBridge::kStates, "states"}};
+constexpr Named<DeepOutput> kDeepOutputs[] = {{DeepOutput::kMaxout, "maxout"},
+                                              {DeepOutput::kTanh, "tanh"}};
+
+void check_sizes(const RnnConfig& c) {
+  if (c.source_vocabulary == 0 || c.target_vocabulary == 0) {
+    throw ConfigError("rnn: vocabularies of {} and {} tokens; both must be known",
+                      c.source_vocabulary, c.target_vocabulary);
+  }
+  if (c.embedding == 0 || c.hidden == 0 || c.encoder_layers == 0 || c.decoder_layers == 0) {
+    throw ConfigError(
+        "rnn: embedding {}, hidden {}, encoder_layers {} and decoder_layers {} must all be at "
+        "least 1",
+        c.embedding, c.hidden, c.encoder_layers, c.decoder_layers);
+  }
+  if (c.bridge == RnnBridge::kStates && c.encoder_layers != c.decoder_layers) {
+    throw ConfigError(
+        "rnn: bridge 'states' needs as many encoder layers ({}) as decoder layers ({}); or use "
+        "bridge 'tanh'",
+        c.encoder_layers, c.decoder_layers);
+  }
+  if (c.tied && c.last_width() != c.embedding) {
+    throw ConfigError(
+        "rnn: tied embeddings of width {} cannot be the output layer of width {}; set "
+        "output_width to {}",
+        c.embedding, c.last_width(), c.embedding);
+  }
+  for (const float chance :
+       {c.embedding_dropout, c.layer_dropout, c.output_dropout, c.recurrent_dropout}) {
+    if (!(chance >= 0.0f && chance < 1.0f)) {
+      throw ConfigError("rnn: a dropout of {} is not within [0, 1)", chance);
+    }
+  }
+}
+
+void check_attention(const RnnConfig& c) {
+  const std::string_view name = name_of(c.attention);
+  if (!c.attends() && (c.luong() || c.coverage || c.reach != RnnReach::kGlobal)) {
+    throw ConfigError(
+        "rnn: attention 'none' has no form 'luong', coverage or reach; use form 'bahdanau' and "
+        "reach 'global', or choose an attention");
+  }
+  if (c.input_feeding && !c.luong()) {
+    throw ConfigError(
+        "rnn: input_feeding is a part of form 'luong'; in form 'bahdanau' the context enters the "
+        "cell already");
+  }
+  if (c.attention == RnnScore::kDot && c.context_width() != c.hidden) {
+    throw ConfigError(
+        "rnn: attention 'dot' compares a state of width {} with the encoder's of width {}; use "
+        "'general', or an encoder in one direction",
+        c.hidden, c.context_width());
+  }
+  if (c.coverage && (c.attention != RnnScore::kAdditive || c.reach != RnnReach::kGlobal)) {
+    throw ConfigError(
+        "rnn: coverage goes with attention 'additive' and reach 'global', not '{}' "
+        "and '{}'",
+        name, name_of(c.reach));
+  }
+  if (c.reach == RnnReach::kLocalP && c.attention == RnnScore::kAdditive) {
+    throw ConfigError(
+        "rnn: reach 'local-p' goes with attention 'dot', 'general' or 'concat', not 'additive'");
+  }
+  if (c.reach != RnnReach::kGlobal && c.window == 0) {
+    throw ConfigError("rnn: a window of 0 on either side; give at least 1");
+  }
+}
+
+}  // namespace
+
+RnnScore rnn_score_from_name(std::string_view name) {
+  return value_from_name(kScores, "attention", name);
+}
+std::string_view name_of(RnnScore score) { return name_from_value(kScores, score); }
+RnnForm rnn_form_from_name(std::string_view name) { return value_from_name(kForms, "form", name); }
+std::string_view name_of(RnnForm form) { return name_from_value(kForms, form); }
+RnnReach rnn_reach_from_name(std::string_view name) {
+  return value_from_name(kReaches, "reach", name);
+}
+std::string_view name_of(RnnReach reach) { return name_from_value(kReaches, reach); }
+RnnBridge rnn_bridge_from_name(std::string_view name) {
+  return value_from_name(kBridges, "bridge", name);
+}
+std::string_view name_of(RnnBridge bridge) { return name_from_value(kBridges, bridge); }
+DeepOutput deep_output_from_name(std::string_view name) {
+  return value_from_name(kDeepOutputs, "deep output", name);
+}
+std::string_view name_of(DeepOutput output) { return name_from_value(kDeepOutputs, output); }
+
+RnnConfig RnnConfig::preset(std::string_view name) {
+  RnnConfig c;
+  if (name == "bahdanau") return c;
+  if (name == "luong") {
+    c.cell = Cell::kLstm;
+    c.encoder_layers = c.decoder_layers = 2;
+    c.bidirectional = false;
+    c.attention = RnnScore::kGeneral;
+    c.form = RnnForm::kLuong;
+    c.input_feeding = true;
+    c.bridge = RnnBridge::kStates;
+    return c;
+  }
+  if (name == "vanilla") {
+    c.bidirectional = false;
+    c.attention = RnnScore::kNone;
+    return c;
+  }
+  throw ConfigError("unknown preset '{}' of the rnn; there are: bahdanau, luong, vanilla", name);
+}
+
+void RnnConfig::check() const {
+  check_sizes(*this);
+  check_attention(*this);
+}
+
+}  // namespace attend

@@ -1,0 +1,122 @@
+// What a recurrent encoder-decoder is made of. By default that of Bahdanau et al. (2015).
+#pragma once
+
+#include <string_view>
+
+#include "attend/ops/recurrent.h"
+
+namespace attend {
+
+// How the decoder compares its state with the encoder's.
+enum class RnnScore {
+  kNone,  // not at all: one fixed vector, fed at every step (Cho et al., 2014)
+  kAdditive,
+  kDot,
+  kGeneral,
+  kConcat,
+};
+RnnScore rnn_score_from_name(std::string_view name);  // throws ConfigError with the choices
+std::string_view name_of(RnnScore score);
+
+// When the decoder looks, and what for.
+enum class RnnForm {
+  kBahdanau,  // from the state before; the context enters the cell, and a deep output layer
+  kLuong,     // from the new state; tanh(W [context; state]) is the output layer's input
+};
+RnnForm rnn_form_from_name(std::string_view name);
+std::string_view name_of(RnnForm form);
+
+// Where it may look (Luong et al., 2015).
+enum class RnnReach {
+  kGlobal,
+  kLocalM,  // around the step's own place
+  kLocalP,  // around a place that is predicted
+};
+RnnReach rnn_reach_from_name(std::string_view name);
+std::string_view name_of(RnnReach reach);
+
+// What the decoder starts from.
+enum class RnnBridge {
+  kTanh,    // each layer: tanh of the encoder's last backward state (forward, where that is all)
+  kStates,  // layer by layer from the encoder's final ones
+};
+RnnBridge rnn_bridge_from_name(std::string_view name);
+std::string_view name_of(RnnBridge bridge);
+
+// What is between [state; embedding; context] and the output layer, in Bahdanau's form.
+enum class DeepOutput { kMaxout, kTanh };
+DeepOutput deep_output_from_name(std::string_view name);
+std::string_view name_of(DeepOutput output);
+
+// Sizes are for a CPU; the papers' are 620, 1000 and 500 (bahdanau), and 1000 (luong).
+struct RnnConfig {
+  size_t source_vocabulary = 0, target_vocabulary = 0;
+  Cell cell = Cell::kGru;
+  size_t embedding = 256, hidden = 512;
+  size_t encoder_layers = 1, decoder_layers = 1;
+  bool bidirectional = true;
+  RnnScore attention = RnnScore::kAdditive;
+  RnnForm form = RnnForm::kBahdanau;
+  RnnReach reach = RnnReach::kGlobal;
+  size_t window = 10;          // keys on either side, where attention is local
+  size_t attention_width = 0;  // of additive and concat; 0: hidden
+  bool coverage = false;
+  bool input_feeding = false;
+  RnnBridge bridge = RnnBridge::kTanh;
+  DeepOutput deep_output = DeepOutput::kMaxout;
+  size_t output_width =
+      0;              // of what the output layer sees; 0: embedding, or hidden in Luong's form
+  bool tied = false;  // the decoder's embedding is the output layer
+  float embedding_dropout = 0.1f;
+  float layer_dropout = 0.1f;      // between layers
+  float output_dropout = 0.1f;     // of what the output layer sees
+  float recurrent_dropout = 0.0f;  // of h, one mask for all steps (Gal and Ghahramani, 2016)
+
+  bool operator==(const RnnConfig&) const = default;
+
+  // "bahdanau", "luong" or "vanilla"; vocabularies are for the caller to fill in.
+  static RnnConfig preset(std::string_view name);
+  void check() const;  // throws ConfigError
+
+  bool attends() const { return attention != RnnScore::kNone; }
+  bool luong() const { return form == RnnForm::kLuong; }
+  // Whether a step of the decoder needs what attention gave at the one before.
+  bool walks() const { return coverage || (attends() && (!luong() || input_feeding)); }
+  size_t context_width() const { return (bidirectional ? 2 : 1) * hidden; }
+  size_t last_width() const {
+    return output_width > 0 ? output_width : luong() ? hidden : embedding;
+  }
+  // Beside the embedding, into the decoder's first layer.
+  size_t fed_width() const {
+    return luong() ? (input_feeding ? last_width() : 0) : context_width();
+  }
+
+  template <typename V>
+  void fields(V& v) {
+    v("source_vocabulary", source_vocabulary, "tokens of the source; 0: those of the tokenizer");
+    v("target_vocabulary", target_vocabulary, "tokens of the target; 0: those of the tokenizer");
+    v("cell", cell, "what recurs");
+    v("embedding", embedding, "width of embeddings");
+    v("hidden", hidden, "width of states, in each direction");
+    v("encoder_layers", encoder_layers, "layers of the encoder");
+    v("decoder_layers", decoder_layers, "layers of the decoder");
+    v("bidirectional", bidirectional, "the encoder reads both ways");
+    v("attention", attention, "how states are compared; none: one fixed vector");
+    v("form", form, "attention before the cell (bahdanau) or after it (luong)");
+    v("reach", reach, "where attention may look");
+    v("window", window, "keys on either side, where attention is local");
+    v("attention_width", attention_width, "of additive and concat; 0: hidden");
+    v("coverage", coverage, "attention knows where it has looked");
+    v("input_feeding", input_feeding, "the attentional vector goes into the next step");
+    v("bridge", bridge, "what the decoder starts from");
+    v("deep_output", deep_output, "layer before the output, in Bahdanau's form");
+    v("output_width", output_width, "of that layer; 0: embedding, or hidden in Luong's form");
+    v("tied", tied, "the decoder's embedding is the output layer");
+    v("embedding_dropout", embedding_dropout, "of embeddings");
+    v("layer_dropout", layer_dropout, "between layers");
+    v("output_dropout", output_dropout, "before the output layer");
+    v("recurrent_dropout", recurrent_dropout, "of states, one mask for all steps");
+  }
+};
+
+}  // namespace attend
