@@ -71,7 +71,10 @@ TEST(Bleu, SignatureSaysWhoseFigureItIs) {
                 std::string(library_version()));
 }
 
-TEST(Bleu, OfNothingIsZero) { EXPECT_EQ(bleu_score({}).score, 0); }
+TEST(Bleu, OfNothingIsZero) {
+  EXPECT_EQ(bleu_score({}).score, 0);
+  EXPECT_EQ(bleu_score({}, {.effective_order = true}).score, 0);
+}
 
 TEST(Bleu, RefusesALineWithoutReference) { EXPECT_THROW(bleu_stats("a", {}), DataError); }
 

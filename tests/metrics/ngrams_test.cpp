@@ -59,6 +59,7 @@ TEST(NgramMatcher, CountsWhatPlainMapsCount) {
 
 TEST(NgramMatcher, OrdersLongerThanTheLineHaveNone) {
   EXPECT_EQ(ngram_count(3, 4), 0u);
+  EXPECT_EQ(ngram_count(3, 5), 0u);
   EXPECT_EQ(ngram_count(4, 4), 1u);
   EXPECT_EQ(ngram_count(0, 1), 0u);
 }
