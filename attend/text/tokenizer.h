@@ -59,7 +59,8 @@ struct TokenizerConfig {
   template <typename V>
   void fields(V& v) {
     v("kind", kind, "what a token is");
-    v("vocabulary", vocabulary, "tokens at most, the three special ones included; 0 is no limit");
+    v("vocabulary", vocabulary,
+      "tokens at most, with the three special ones; 0: all characters or words");
     v("minimum_count", minimum_count, "rarer characters or words are unknown");
     v("lowercase", lowercase, "make text lower-case first");
     v("character_coverage", character_coverage,

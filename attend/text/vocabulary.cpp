@@ -42,6 +42,7 @@ std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> c
   const size_t limit = config.vocabulary == 0 ? sorted.size() : config.vocabulary - kSpecialTokens;
   sorted.resize(std::min(sorted.size(), limit));
   std::vector<std::string> pieces;
+  pieces.reserve(sorted.size());
   for (auto& [piece, count] : sorted) pieces.push_back(std::move(piece));
   return pieces;
 }
@@ -122,10 +123,10 @@ std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
   }
   std::unordered_map<std::string, size_t> counts;
   const auto count = [&](std::string_view piece) { ++counts[std::string(piece)]; };
-  while (const auto line = lines()) {
+  for (auto line = lines(); line.has_value(); line = lines()) {
     size_t replaced = 0;
-    const std::string clean = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
-    const std::string text = config.lowercase ? lower_case(clean) : clean;
+    std::string text = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
+    if (config.lowercase) text = lower_case(text);
     config.kind == TokenizerKind::kWord ? each_word(text, count) : each_character(text, count);
   }
   if (counts.empty()) throw DataError("tokenizer: there is no text to take a vocabulary from");

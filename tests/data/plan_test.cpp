@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "attend/base/error.h"
+#include "attend/base/fields.h"
 #include "attend/base/parallel.h"
 #include "attend/base/rng.h"
 #include "attend/base/special_tokens.h"
@@ -85,6 +86,22 @@ TEST(BatchPlan, LengthsInABatchAreAlike) {
   }
 }
 
+TEST(BatchPlan, LengthsChangeStepByStep) {
+  std::vector<PairLengths> lengths;
+  for (uint32_t target = 1; target <= 20; ++target) {
+    for (uint32_t source = 1; source <= 20; ++source) lengths.push_back({source, target});
+  }
+  std::vector<uint32_t> order;
+  for (const auto& batch : batches_of(BatchPlan(lengths, {.tokens = 100, .shuffle = false}, 0))) {
+    order.insert(order.end(), batch.begin(), batch.end());
+  }
+  for (size_t i = 1; i < order.size(); ++i) {
+    const PairLengths before = lengths[order[i - 1]], now = lengths[order[i]];
+    const auto step = [](uint32_t a, uint32_t b) { return a < b ? b - a : a - b; };
+    EXPECT_EQ(step(before.source, now.source) + step(before.target, now.target), 1u) << i;
+  }
+}
+
 TEST(BatchPlan, FollowsFromSeedAndEpochAlone) {
   const auto lengths = random_lengths(3000);
   const auto plan = [&](uint64_t seed, uint64_t epoch) {
@@ -107,6 +124,11 @@ TEST(BatchPlan, FollowsFromSeedAndEpochAlone) {
   const std::vector<PairLengths> equal(10, {4, 4});
   const std::vector<std::vector<uint32_t>> golden = {{2, 6, 5}, {1}, {9, 3, 8}, {0, 7, 4}};
   EXPECT_EQ(batches_of(BatchPlan(equal, {.tokens = 30}, 0)), golden);
+}
+
+TEST(BatchPlan, ConfigListsItsFields) {
+  BatchConfig config;
+  EXPECT_EQ(fields_of(config).fields.size(), 4u);
 }
 
 TEST(BatchPlan, NoBudgetIsRefused) {

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "attend/base/error.h"
+#include "attend/base/fields.h"
 #include "attend/base/rng.h"
 
 namespace attend {
@@ -67,6 +69,18 @@ class TokenizerFiles : public testing::Test {
 TEST(Tokenizer, NamesParseAndPrint) {
   for (const TokenizerKind kind : kAll) EXPECT_EQ(tokenizer_kind_from_name(name_of(kind)), kind);
   EXPECT_THROW(tokenizer_kind_from_name("sentence"), ConfigError);
+}
+
+TEST(Tokenizer, ConfigListsItsFields) {
+  TokenizerConfig config;
+  for (const Field& field : fields_of(config).fields) {
+    if (field.path == "kind") {
+      EXPECT_EQ(field.type->choices.size(), std::size(kAll));
+      EXPECT_TRUE(field.set({{"unigram"}}));
+    }
+    EXPECT_FALSE(field.help.empty());
+  }
+  EXPECT_EQ(config.kind, TokenizerKind::kUnigram);
 }
 
 TEST(Tokenizer, TextComesBack) {
@@ -226,6 +240,7 @@ TEST(Tokenizer, ManyThreadsUseOne) {
     const auto tokenizer = trained(kind);
     const std::vector<std::string> lines = sentences();
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         for (const std::string& line : lines) {
@@ -279,6 +294,35 @@ TEST(Tokenizer, EveryTruncationIsRefused) {
       ASSERT_TRUE(refused(whole.substr(0, size))) << name_of(kind) << " cut at " << size;
     }
   }
+}
+
+// SentencePiece would follow an offset of its character map to wherever it points.
+TEST(Tokenizer, CharacterMapsThatPointOutsideAreRefused) {
+  const std::string whole = trained(TokenizerKind::kBpe)->serialized();
+  constexpr std::string_view kBefore = "nmt_nfkc\x12";  // the map follows, after 3 bytes of length
+  const size_t map = whole.find(kBefore) + kBefore.size() + 3;
+  uint32_t bytes = 0;
+  std::memcpy(&bytes, whole.data() + map, 4);
+  ASSERT_GT(bytes, 100'000u);
+  ASSERT_LT(bytes, whole.size());
+  size_t leaves = 0;
+  for (uint32_t i = 0; i < bytes / 4; i += 97) {
+    const size_t place = map + 4 + 4 * i;
+    uint32_t unit = 0;
+    std::memcpy(&unit, whole.data() + place, 4);
+    const bool leaf = (unit & 0x80000000) != 0;
+    leaves += leaf ? 1 : 0;
+    // A text far away and no leaf at all, or a step far away.
+    for (const uint32_t change :
+         {leaf ? 0x40000000u : 0x7FFFFE00u & ~unit, leaf ? 0x80000000u : 0}) {
+      if (change == 0) continue;
+      const uint32_t bad_unit = unit ^ change;
+      std::string bad = whole;
+      std::memcpy(bad.data() + place, &bad_unit, 4);
+      ASSERT_TRUE(refused(bad)) << i << " " << unit;
+    }
+  }
+  EXPECT_GT(leaves, 0u);
 }
 
 TEST(Tokenizer, BadVocabulariesAreRefused) {
