@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/tensor/named.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -42,11 +43,6 @@ class Visitor {
 
  private:
   std::string path_;
-};
-
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
 };
 
 namespace detail {

@@ -1,0 +1,203 @@
+#include "attend/io/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "attend/base/error.h"
+#include "attend/io/document.h"
+#include "attend/io/safetensors_header.h"
+
+namespace attend {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
+
+float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+float from_f16(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t magnitude = bits & 0x7fff;
+  if (magnitude >= 0x7c00) {  // infinity, NaN
+    return std::bit_cast<float>(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  }
+  // The exponent's bias grows by 112; as a product, subnormals come out right.
+  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(scaled));
+}
+
+template <float (*kConvert)(uint16_t)>
+void widen(const std::byte* from, std::span<float> to) {
+  for (size_t i = 0; i < to.size(); ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, from + 2 * i, sizeof bits);  // may be misaligned
+    to[i] = kConvert(bits);
+  }
+}
+
+bool readable_as(std::string_view dtype, DType type) {
+  if (type == DType::kInt32) return dtype == "I32";
+  return dtype == "F32" || dtype == "F16" || dtype == "BF16";
+}
+
+std::byte* row_of(const Tensor& tensor, size_t row) {
+  void* const first = tensor.dtype() == DType::kInt32 ? static_cast<void*>(tensor.indices())
+                                                      : static_cast<void*>(tensor.data());
+  return static_cast<std::byte*>(first) + 4 * row * tensor.stride();
+}
+
+std::string header_of(std::span<const NamedTensor> tensors, const Metadata& metadata) {
+  std::string header = "{";
+  const auto start = [&](const std::string& name) {
+    header += (header.size() > 1 ? "," : "") + json_quoted(name) + ":";
+  };
+  if (!metadata.empty()) {
+    std::vector<std::string> lines;
+    for (const auto& [key, value] : metadata) {
+      lines.push_back(json_quoted(key) + ":" + json_quoted(value));
+    }
+    start("__metadata__");
+    header += fmt::format("{{{}}}", fmt::join(lines, ","));
+  }
+  size_t end = 0;
+  for (const auto& [name, tensor] : tensors) {
+    std::vector<size_t> shape(tensor.rank());
+    for (size_t i = 0; i < shape.size(); ++i) shape[i] = tensor.extent(static_cast<int>(i));
+    const size_t begin = end;
+    end += 4 * tensor.size();
+    start(name);
+    header += fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                          tensor.dtype() == DType::kInt32 ? "I32" : "F32", fmt::join(shape, ","),
+                          begin, end);
+  }
+  header += "}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');  // the data starts at a multiple of 8
+  return header;
+}
+
+// "missing: a, b, c and 4 more; "
+void list(std::string& text, std::string_view what, const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  if (names.empty()) return;
+  const std::span<const std::string> shown(names.data(), std::min(names.size(), kShown));
+  text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what, fmt::join(shown, ", "));
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(std::filesystem::path path)
+    : path_(std::move(path)), file_(path_) {
+  SafetensorsHeader header = parse_safetensors(file_.bytes(), path_.string());
+  entries_ = std::move(header.entries);
+  metadata_ = std::move(header.metadata);
+  data_begin_ = header.data_begin;
+}
+
+const SafetensorsFile::Entry* SafetensorsFile::find(std::string_view name) const {
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), name,
+                       [](const Entry& a, std::string_view b) { return a.name < b; });
+  return found != entries_.end() && found->name == name ? &*found : nullptr;
+}
+
+Tensor SafetensorsFile::read(const Entry& entry) const {
+  const DType type = entry.dtype == "I32" ? DType::kInt32 : DType::kFloat32;
+  if (!readable_as(entry.dtype, type)) {
+    throw FormatError("{}: '{}' is of dtype {}; F32, F16, BF16 and I32 can be read", path_.string(),
+                      entry.name, entry.dtype);
+  }
+  Tensor tensor = Tensor::empty(entry.shape, type);
+  read_into(entry, tensor);
+  return tensor;
+}
+
+Tensor SafetensorsFile::read(std::string_view name) const {
+  const Entry* const entry = find(name);
+  if (entry == nullptr) throw FormatError("{}: there is no tensor '{}'", path_.string(), name);
+  return read(*entry);
+}
+
+void SafetensorsFile::read_into(const Entry& entry, const Tensor& tensor) const {
+  if (entry.shape != tensor.shape() || !readable_as(entry.dtype, tensor.dtype())) {
+    throw FormatError("{}: '{}' is {} {}, which does not fit a tensor of shape {}", path_.string(),
+                      entry.name, entry.dtype, entry.shape, tensor.shape());
+  }
+  const std::byte* from = file_.bytes().data() + data_begin_ + entry.begin;
+  const size_t width = tensor.width(), rows = width == 0 ? 0 : tensor.size() / width;
+  for (size_t row = 0; row < rows; ++row, from += entry.bytes / rows) {
+    std::byte* const to = row_of(tensor, row);
+    const std::span<float> floats(reinterpret_cast<float*>(to), width);
+    if (entry.dtype == "F16") {
+      widen<from_f16>(from, floats);
+    } else if (entry.dtype == "BF16") {
+      widen<from_bf16>(from, floats);
+    } else {
+      std::memcpy(to, from, 4 * width);
+    }
+  }
+}
+
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata) {
+  std::vector<NamedTensor> sorted(tensors.begin(), tensors.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NamedTensor& a, const NamedTensor& b) { return a.name < b.name; });
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const bool taken = i > 0 && sorted[i].name == sorted[i - 1].name;
+    if (taken || sorted[i].name == "__metadata__") {
+      throw FormatError("{}: two things are named '{}'", path.string(), sorted[i].name);
+    }
+  }
+  const std::string header = header_of(sorted, metadata);
+  const uint64_t length = header.size();
+  AtomicFile file(path);
+  file.write(std::as_bytes(std::span(&length, 1)));
+  file.write(header);
+  for (const NamedTensor& entry : sorted) {
+    const Tensor& tensor = entry.tensor;
+    const size_t width = tensor.contiguous() ? tensor.size() : tensor.width();
+    const size_t rows = width == 0 ? 0 : tensor.size() / width;
+    for (size_t row = 0; row < rows; ++row) {
+      file.write(std::span<const std::byte>(row_of(tensor, row), 4 * width));
+    }
+  }
+  file.commit();
+}
+
+void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
+  std::vector<std::string> missing, different, left_over, wanted;
+  for (const auto& [name, tensor] : tensors) {
+    wanted.push_back(name);
+    const SafetensorsFile::Entry* const entry = file.find(name);
+    if (entry == nullptr) {
+      missing.push_back(fmt::format("{} {}", name, tensor.shape()));
+    } else if (entry->shape != tensor.shape() || !readable_as(entry->dtype, tensor.dtype())) {
+      different.push_back(fmt::format(
+          "{} is {} {} in the file and {} {} in the model", name, entry->dtype, entry->shape,
+          tensor.dtype() == DType::kInt32 ? "I32" : "F32", tensor.shape()));
+    }
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (const SafetensorsFile::Entry& entry : file.entries()) {
+    if (!std::binary_search(wanted.begin(), wanted.end(), entry.name)) {
+      left_over.push_back(fmt::format("{} {}", entry.name, entry.shape));
+    }
+  }
+  std::string text;
+  list(text, "missing", missing);
+  list(text, "different", different);
+  list(text, "not in the model", left_over);
+  if (!text.empty()) {
+    throw FormatError("{} does not fit the model. {}. Was it saved with other settings?",
+                      file.path().string(), text);
+  }
+  for (const auto& [name, tensor] : tensors) file.read_into(*file.find(name), tensor);
+}
+
+void load_weights(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {
+  load_weights(SafetensorsFile(path), tensors);
+}
+
+}  // namespace attend

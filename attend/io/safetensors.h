@@ -1,0 +1,64 @@
+// Tensors in one file, in the safetensors format that the field shares:
+//
+//   8 bytes   length of the header, little-endian
+//   header    JSON: {"__metadata__": {"key": "text"},
+//                    "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+//   data      the values, without holes; offsets count from here
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/base/files.h"
+#include "attend/tensor/named.h"
+
+namespace attend {
+
+using Metadata = std::map<std::string, std::string>;
+
+// A file opened for reading. It is checked whole, with sizes that cannot overflow, before memory is
+// taken for any of it; values are read from the mapped file when asked for.
+class SafetensorsFile {
+ public:
+  struct Entry {
+    std::string name;
+    std::string_view dtype;  // as in the file: "F32", "BF16", ...
+    Shape shape;
+    size_t begin = 0, bytes = 0;  // begin counts from the start of the data
+  };
+
+  explicit SafetensorsFile(std::filesystem::path path);  // throws IoError, FormatError
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<Entry>& entries() const { return entries_; }  // by name
+  const Metadata& metadata() const { return metadata_; }
+  const Entry* find(std::string_view name) const;  // nullptr if there is none
+
+  // F32, F16 and BF16 become fp32 tensors and I32 int32 ones; others throw FormatError.
+  Tensor read(const Entry& entry) const;
+  Tensor read(std::string_view name) const;                        // FormatError if there is none
+  void read_into(const Entry& entry, const Tensor& tensor) const;  // of the same shape and type
+
+ private:
+  std::filesystem::path path_;
+  MappedFile file_;
+  std::vector<Entry> entries_;
+  Metadata metadata_;
+  size_t data_begin_ = 0;
+};
+
+// Replaces `path` atomically. Tensors are sorted by name: the same tensors give the same bytes.
+void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                       const Metadata& metadata = {});
+
+// Copies the values of the file into the tensors of a model: both must have the same names, shapes
+// and types. Otherwise FormatError lists what is missing, left over or different, and nothing is
+// changed.
+void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors);
+void load_weights(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
+
+}  // namespace attend
