@@ -1,0 +1,52 @@
+// Checkpoints: directories step-N that are there whole or not at all, whenever the machine dies.
+//
+//   checkpoints/step-1000/   the files of the trainer, and manifest.json with their sizes and
+//   CRC-32 checkpoints/.step-...    being written or removed, or left over by a run that was killed
+//
+// Who writes, prunes or cleans holds the DirectoryLock of the model.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attend {
+
+struct Checkpoint {
+  int64_t step = 0;
+  std::filesystem::path path;
+};
+
+// `fill` writes plain files into the directory it is given. They are synced, summed up in a
+// manifest, and renamed into `checkpoints` together; one of the same step is replaced. If anything
+// throws, `checkpoints` is as before. Throws IoError.
+Checkpoint write_checkpoint(const std::filesystem::path& checkpoints, int64_t step,
+                            const std::function<void(const std::filesystem::path&)>& fill);
+
+// Those of finished names, by step; none if there is no such directory. Not looked into.
+std::vector<Checkpoint> list_checkpoints(const std::filesystem::path& checkpoints);
+
+// What is wrong with the files of a checkpoint, read through; empty if nothing is.
+std::string checkpoint_damage(const std::filesystem::path& path);
+
+// The newest that is whole. Newer ones that are damaged are skipped, with a warning to the log.
+std::optional<Checkpoint> latest_checkpoint(const std::filesystem::path& checkpoints);
+
+struct KeepCheckpoints {
+  size_t last = 1;              // this many of the newest
+  std::optional<int64_t> best;  // this step
+  int64_t every = 0;            // multiples of it; 0: none
+};
+
+// Removes the others and returns their steps. If none of those to keep is whole, the newest whole
+// one stays as well.
+std::vector<int64_t> prune_checkpoints(const std::filesystem::path& checkpoints,
+                                       const KeepCheckpoints& keep);
+
+// Removes what killed runs left half-written. Returns how many there were.
+size_t clean_checkpoints(const std::filesystem::path& checkpoints);
+
+}  // namespace attend

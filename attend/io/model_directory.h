@@ -1,0 +1,36 @@
+// A model is a directory: where its parts are, and the lock that keeps it to one trainer.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace attend {
+
+struct ModelDirectory {
+  std::filesystem::path root;
+
+  std::filesystem::path config() const { return root / "config.json"; }         // architecture
+  std::filesystem::path weights() const { return root / "model.safetensors"; }  // of the best step
+  std::filesystem::path training() const { return root / "attend.yaml"; }       // every setting
+  std::filesystem::path log() const { return root / "log.jsonl"; }              // JsonLog
+  std::filesystem::path checkpoints() const { return root / "checkpoints"; }    // checkpoint.h
+  // One tokenizer for both sides, or one for the side "source" or "target".
+  std::filesystem::path tokenizer(std::string_view side = "") const;
+
+  void create() const;  // with its parents, unless it is there; throws IoError
+};
+
+// Held as long as it lives, and let go by the system should the process die.
+class DirectoryLock {
+ public:
+  // Throws IoError if another process, or another lock of this one, holds `directory`.
+  explicit DirectoryLock(const std::filesystem::path& directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace attend

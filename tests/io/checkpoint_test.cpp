@@ -1,0 +1,222 @@
+#include "attend/io/checkpoint.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "attend/base/files.h"
+#include "attend/base/log.h"
+#include "tests/errors.h"
+#include "tests/io/temporary.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Checkpoints : public TemporaryDirectory {
+ protected:
+  void SetUp() override {
+    TemporaryDirectory::SetUp();
+    before_ = set_log_sink([this](LogLevel, std::string_view text) { messages_ += text; });
+  }
+  void TearDown() override {
+    set_log_sink(before_);
+    TemporaryDirectory::TearDown();
+  }
+
+  Checkpoint save(int64_t step, const std::string& text = "weights") {
+    return write_checkpoint(directory_, step, [&](const fs::path& path) {
+      write(path / "weights", text + std::to_string(step));
+      write(path / "state", "");
+    });
+  }
+  std::vector<int64_t> steps() const {
+    std::vector<int64_t> found;
+    for (const Checkpoint& checkpoint : list_checkpoints(directory_)) {
+      found.push_back(checkpoint.step);
+    }
+    return found;
+  }
+  size_t entries() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
+  }
+
+  std::string messages_;
+  LogSink before_;
+};
+
+using Steps = std::vector<int64_t>;
+
+TEST_F(Checkpoints, AreListedByStep) {
+  EXPECT_FALSE(latest_checkpoint(directory_ / "missing").has_value());
+  EXPECT_FALSE(latest_checkpoint(directory_).has_value());
+  for (const int64_t step : {5, 100, 20}) save(step);
+  fs::create_directory(directory_ / "step-7x");
+  fs::create_directory(directory_ / "step-");
+  write(directory_ / "step-300", "a file");
+  EXPECT_EQ(steps(), (Steps{5, 20, 100}));
+  const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
+  ASSERT_TRUE(latest.has_value());
+  EXPECT_EQ(latest->step, 100);
+  EXPECT_EQ(read(latest->path / "weights"), "weights100");
+  EXPECT_EQ(messages_, "");
+}
+
+TEST_F(Checkpoints, AppearWholeOrNotAtAll) {
+  save(1);
+  EXPECT_THROW(write_checkpoint(directory_, 2,
+                                [&](const fs::path& path) {
+                                  write(path / "weights", "half");
+                                  EXPECT_EQ(steps(), Steps{1});
+                                  throw IoError("stop");
+                                }),
+               IoError);
+  EXPECT_EQ(steps(), Steps{1});
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Checkpoints, OfTheSameStepAreReplaced) {
+  save(1, "old");
+  save(1, "new");
+  EXPECT_EQ(read(directory_ / "step-1" / "weights"), "new1");
+  EXPECT_EQ(checkpoint_damage(directory_ / "step-1"), "");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Checkpoints, HaveTheUsersMask) {
+  const mode_t before = ::umask(027);
+  save(1);
+  ::umask(before);
+  EXPECT_EQ(fs::status(directory_ / "step-1").permissions(), static_cast<fs::perms>(0750));
+}
+
+TEST_F(Checkpoints, AFullDiskLeavesTheOthers) {
+  save(1);
+  {
+    const SmallFiles full(1000);
+    EXPECT_THROW(write_checkpoint(directory_, 2,
+                                  [](const fs::path& path) {
+                                    replace_file(path / "weights", std::string(5000, 'x'));
+                                  }),
+                 IoError);
+  }
+  EXPECT_EQ(steps(), Steps{1});
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Checkpoints, AReadOnlyDirectoryIsNamed) {
+  EXPECT_NE(message_of<IoError>([&] {
+              write_checkpoint(directory_ / "missing", 1, [](const fs::path&) {});
+            }).find(directory_.string() + "/missing"),
+            std::string::npos);
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THROW(save(1), IoError);
+  fs::permissions(directory_, fs::perms::owner_all);
+}
+
+TEST_F(Checkpoints, DamagedOnesAreSkippedWithAMessage) {
+  const struct {
+    const char* said;
+    void (*damage)(const fs::path&);
+  } cases[] = {
+      {"weights has 3 bytes instead of 9", [](const fs::path& p) { write(p / "weights", "cut"); }},
+      {"weights has changed", [](const fs::path& p) { write(p / "weights", "weightz40"); }},
+      {"cannot open", [](const fs::path& p) { fs::remove(p / "state"); }},
+      {"cannot open", [](const fs::path& p) { fs::remove(p / "manifest.json"); }},
+      {"manifest.json is damaged", [](const fs::path& p) { write(p / "manifest.json", "{"); }},
+      {"manifest.json is damaged", [](const fs::path& p) { write(p / "manifest.json", "{}"); }},
+      {"manifest.json is damaged",
+       [](const fs::path& p) { write(p / "manifest.json", R"({"files":{"weights":3}})"); }},
+      {"'../x' is not a file name",
+       [](const fs::path& p) { write(p / "manifest.json", R"({"files":{"../x":{}}})"); }},
+  };
+  for (const auto& [said, damage] : cases) {
+    save(30);
+    save(40);
+    damage(directory_ / "step-40");
+    messages_.clear();
+    const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
+    ASSERT_TRUE(latest.has_value());
+    EXPECT_EQ(latest->step, 30);
+    EXPECT_NE(messages_.find("skipping the checkpoint"), std::string::npos);
+    EXPECT_NE(messages_.find(said), std::string::npos) << messages_;
+  }
+}
+
+TEST_F(Checkpoints, PruningKeepsLastBestAndEvery) {
+  for (int64_t step = 10; step <= 100; step += 10) save(step);
+  EXPECT_EQ(prune_checkpoints(directory_, {.last = 2, .best = 40, .every = 30}),
+            (Steps{10, 20, 50, 70, 80}));
+  EXPECT_EQ(steps(), (Steps{30, 40, 60, 90, 100}));
+  EXPECT_EQ(prune_checkpoints(directory_, {}), (Steps{30, 40, 60, 90}));
+  EXPECT_EQ(steps(), Steps{100});
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Checkpoints, PruningNeverRemovesTheOnlyGoodOne) {
+  for (int64_t step = 1; step <= 5; ++step) save(step);
+  write(directory_ / "step-5" / "weights", "");
+  write(directory_ / "step-4" / "weights", "");
+  EXPECT_EQ(prune_checkpoints(directory_, {.last = 1}), (Steps{1, 2, 4}));
+  EXPECT_EQ(latest_checkpoint(directory_)->step, 3);
+  EXPECT_EQ(prune_checkpoints(directory_, {.last = 0}), Steps{5});
+  EXPECT_EQ(steps(), Steps{3});
+}
+
+TEST_F(Checkpoints, LeftoversAreIgnoredAndCleaned) {
+  save(1);
+  fs::create_directory(directory_ / ".step-2.abcdef");
+  write(directory_ / ".step-2.abcdef" / "weights", "half");
+  EXPECT_EQ(latest_checkpoint(directory_)->step, 1);
+  EXPECT_EQ(steps(), Steps{1});
+  EXPECT_EQ(clean_checkpoints(directory_), 1u);
+  EXPECT_EQ(entries(), 1u);
+  EXPECT_EQ(clean_checkpoints(directory_ / "missing"), 0u);
+}
+
+// A run is killed again and again, in the midst of writing, replacing and pruning: what it had
+// finished is there, and whole.
+TEST_F(Checkpoints, SurviveKillsAtAnyMoment) {
+  std::mt19937 random(1);  // NOLINT: the same every time
+  int64_t reached = 0;
+  for (int round = 0; round < 25; ++round) {
+    int finished[2];
+    ASSERT_EQ(::pipe(finished), 0);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int64_t step = reached;; ++step) {
+        save(step, std::string(20'000, 'x'));
+        if (::write(finished[1], &step, sizeof step) != sizeof step) ::_exit(1);
+        prune_checkpoints(directory_, {.last = 2});
+      }
+    }
+    ::close(finished[1]);
+    int64_t last = -1;  // the first is waited for, so that each round gets on
+    ASSERT_EQ(::read(finished[0], &last, sizeof last), static_cast<ssize_t>(sizeof last));
+    ::usleep(random() % 10'000);
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    while (::read(finished[0], &last, sizeof last) > 0) {
+    }
+    ::close(finished[0]);
+    const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
+    ASSERT_TRUE(latest.has_value());
+    EXPECT_GE(latest->step, last);
+    EXPECT_LE(latest->step, last + 1);
+    for (const Checkpoint& checkpoint : list_checkpoints(directory_)) {
+      EXPECT_EQ(checkpoint_damage(checkpoint.path), "");
+    }
+    clean_checkpoints(directory_);
+    EXPECT_EQ(entries(), steps().size());
+    EXPECT_LE(entries(), 3u);
+    reached = latest->step;  // written once more, as after a resume
+  }
+  EXPECT_EQ(messages_, "");
+}
+
+}  // namespace
+}  // namespace attend
