@@ -123,7 +123,9 @@ std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
   }
   std::unordered_map<std::string, size_t> counts;
   const auto count = [&](std::string_view piece) { ++counts[std::string(piece)]; };
-  for (auto line = lines(); line.has_value(); line = lines()) {
+  while (true) {
+    const std::optional<std::string_view> line = lines();
+    if (!line) break;
     size_t replaced = 0;
     std::string text = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
     if (config.lowercase) text = lower_case(text);
