@@ -16,6 +16,8 @@ struct Command {
 
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
+Command add_train(CLI::App& app);
+Command add_translate(CLI::App& app);
 
 // "attend 0.1.0", and the lines that say what it runs on.
 std::string version();

@@ -27,6 +27,21 @@ struct SearchConfig {
   std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
 
   void check(size_t vocabulary) const;  // throws ConfigError
+
+  template <typename V>
+  void fields(V& v) {  // `banned` is told in words, not in tokens
+    v("beam", beam, "hypotheses kept for a source; 1 is greedy");
+    v("n_best", n_best, "hypotheses given back");
+    v("sample", sample, "draw instead of searching");
+    v("temperature", temperature, "of drawing: above 1 wilder, below 1 tamer");
+    v("top_k", top_k, "draw among this many tokens; 0: all");
+    v("top_p", top_p, "draw among the fewest tokens that have this much probability");
+    v("seed", seed, "of drawing");
+    v("length_penalty", length_penalty, "scores are divided by the length to this power");
+    v("min_length", min_length, "tokens before the end may come");
+    v("max_length", max_length, "tokens at most; 0: three times the source and 20 more");
+    v("allow_unknown", allow_unknown, "let the unknown token be written");
+  }
 };
 
 struct Hypothesis {

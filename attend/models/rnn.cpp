@@ -141,7 +141,6 @@ RnnSeq2Seq::Taught RnnSeq2Seq::teach(const Tokens& sources, const Tokens& inputs
     throw ShapeError("rnn: {} sources but {} targets", sources.packing.count(),
                      inputs.packing.count());
   }
-  if (inputs.packing.rows() == 0) return {Tensor::zeros({0, vocabulary()}), {}};
   if (config_.walks()) return walk(sources, inputs);
   const RnnDecoder::Source source = encode(sources);
   const Tensor x = dropout(decoder_.embedding(inputs.ids), config_.embedding_dropout);

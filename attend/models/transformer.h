@@ -61,6 +61,26 @@ struct TransformerConfig {
   float activation_dropout = 0.0f;
 
   bool operator==(const TransformerConfig&) const = default;
+  template <typename V>
+  void fields(V& v) {
+    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer");
+    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer");
+    v("width", width, "of a token's vector");
+    v("heads", heads, "of each attention layer");
+    v("kv_heads", kv_heads, "heads of keys and values that the others share; 0: one each");
+    v("feed_forward", feed_forward, "width inside the feed-forward layers");
+    v("encoder_layers", encoder_layers, "layers that read");
+    v("decoder_layers", decoder_layers, "layers that write");
+    v("norm", norm, "before or after each sublayer");
+    v("activation", activation, "of the feed-forward layers");
+    v("positions", positions, "how the model learns where a token stands");
+    v("max_length", max_length, "longest sequence of learned positions");
+    v("tying", tying, "which of the embeddings and the output layer are one table");
+    v("cross", cross, "what of the encoder the decoder's layers look at");
+    v("dropout", dropout, "of embeddings and of what each sublayer adds");
+    v("attention_dropout", attention_dropout, "of attention weights");
+    v("activation_dropout", activation_dropout, "inside the feed-forward layers");
+  }
 
   // "tiny", "small" or "base"; vocabularies are for the caller to fill in.
   static TransformerConfig preset(std::string_view name);

@@ -52,6 +52,17 @@ Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig&
   }
 }
 
+std::vector<NamedTensor> Optimizer::state() const {
+  std::vector<NamedTensor> all;
+  for (size_t i = 0; i < first_.size(); ++i) {
+    all.push_back({"first." + parameters_[i].name, first_[i]});
+  }
+  for (size_t i = 0; i < second_.size(); ++i) {
+    all.push_back({"second." + parameters_[i].name, second_[i]});
+  }
+  return all;
+}
+
 double Optimizer::step(double rate_factor) {
   std::vector<kernels::OptimizerTensor> tensors;
   tensors.reserve(parameters_.size());

@@ -25,6 +25,21 @@ struct OptimizerConfig {
   // Update nothing when a gradient is not finite. Without clipping that takes one more read of the
   // gradients, about an eighth of the time of a step.
   bool check_finite = true;
+
+  bool operator==(const OptimizerConfig&) const = default;
+  template <typename V>
+  void fields(V& v) {
+    v("kind", kind, "adamw, adam or sgd");
+    v("rate", rate, "learning rate at its peak");
+    v("beta1", beta1, "of Adam: how slowly the mean of gradients moves");
+    v("beta2", beta2, "of Adam: how slowly the mean of their squares moves");
+    v("epsilon", epsilon, "of Adam: added to the root");
+    v("momentum", momentum, "of SGD");
+    v("nesterov", nesterov, "of SGD: Nesterov's momentum");
+    v("weight_decay", weight_decay, "of matrices; vectors do not decay");
+    v("clip_norm", clip_norm, "longest gradient of all parameters together; 0: any");
+    v("check_finite", check_finite, "update nothing when a gradient is not finite");
+  }
 };
 
 // Holds handles to the parameters and the state of the method, one tensor or two a parameter.
@@ -40,6 +55,11 @@ class Optimizer {
   double step(double rate_factor = 1.0);
 
   int64_t steps() const { return steps_; }  // updates done
+
+  // What a checkpoint keeps, beside the parameters: moments under "first." and "second." and the
+  // parameter's name. Whoever fills them with saved values also says how many updates were done.
+  std::vector<NamedTensor> state() const;
+  void resume_at(int64_t steps) { steps_ = steps; }
 
  private:
   OptimizerConfig config_;

@@ -1,7 +1,6 @@
 #include "attend/models/rnn.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "attend/attention/recorder.h"
@@ -154,19 +153,6 @@ TEST(Rnn, ShowsTheSequencesThatWereAskedFor) {
   ASSERT_EQ(recorder.heads.size(), 1u);
   EXPECT_EQ(recorder.heads[0].sequence, 2u);
   EXPECT_EQ(recorder.heads[0].weights.shape(), Shape({2, 5}));
-}
-
-// An empty line is a source too; and there may be nothing to write.
-TEST_P(RnnVariants, TakesEmptySequences) {
-  const RnnSeq2Seq model = model_of(GetParam(), 6);
-  const Tokens sources = some_tokens({0, 3, 2}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({2, 0, 3}, kTargetTokens, 2);
-  const Tensor logits = model.logits(sources, inputs);
-  for (const float value : logits.to_vector()) ASSERT_TRUE(std::isfinite(value));
-  const NoGrad no_grad;
-  expect_near(step_by_step(model, sources, inputs), logits);
-  const Tokens nothing(std::vector<int32_t>{}, Packing::of({0, 0, 0}));
-  EXPECT_EQ(model.logits(sources, nothing).shape(), Shape({0, kTargetTokens}));
 }
 
 TEST(Rnn, HasACoverageLossOnlyWithCoverage) {

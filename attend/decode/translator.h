@@ -1,0 +1,45 @@
+// Lines of text through a model, or several: encoded, batched by length, searched, decoded, and
+// given back in their order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attend/decode/search.h"
+#include "attend/models/text_model.h"
+
+namespace attend {
+
+struct Translation {
+  std::vector<Hypothesis> hypotheses;  // best first
+  std::vector<std::string> texts;      // of each
+};
+
+struct TranslatorConfig {
+  SearchConfig search;
+  size_t batch_tokens = 4096;  // rows of a step's sources at most, times the beam
+};
+
+class Translator {
+ public:
+  // Several models write together; they share their vocabularies.
+  Translator(std::vector<TextModel> models, const TranslatorConfig& config);
+
+  // `first_line` is the number of the first in the whole input, from which lots are drawn; `starts`
+  // may say what each translation starts with.
+  std::vector<Translation> operator()(std::span<const std::string> lines, size_t first_line = 0,
+                                      std::span<const std::string> starts = {}) const;
+
+  const TextModel& model() const { return models_.front(); }
+
+ private:
+  void run(std::span<const size_t> which, std::span<const std::vector<int32_t>> sources,
+           size_t first_line, std::span<const std::string> starts,
+           std::vector<Translation>& to) const;
+
+  std::vector<TextModel> models_;
+  TranslatorConfig config_;
+  std::unique_ptr<Generator> ensemble_;
+};
+
+}  // namespace attend

@@ -1,0 +1,40 @@
+// A model with its tokenizers: raw text in, raw text out; and the directory it lives in.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "attend/io/model_directory.h"
+#include "attend/models/model.h"
+#include "attend/text/tokenizer.h"
+
+namespace attend {
+
+struct TextModel {
+  ModelConfig config;
+  std::shared_ptr<Seq2Seq> model;
+  std::shared_ptr<const Tokenizer> source, target;  // one and the same where they are joint
+
+  // Throws Error, naming the file that is missing or wrong.
+  static TextModel load(const std::filesystem::path& root);
+
+  // config.json and the tokenizers; the weights.
+  void save_description(const ModelDirectory& directory) const;
+  void save_weights(const std::filesystem::path& file) const;
+
+  bool joint() const { return source == target; }
+
+  // Ids of lines as the model reads them, an end after each.
+  Tokens sources(std::span<const std::string> lines) const;
+  Tokens targets(std::span<const std::string> lines) const;  // without start and end
+};
+
+struct Tokenizers {
+  std::shared_ptr<const Tokenizer> source, target;
+};
+// Those of a model directory; none where it has none.
+Tokenizers load_tokenizers(const ModelDirectory& directory);
+void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers);
+
+}  // namespace attend

@@ -1,0 +1,40 @@
+// A training run in a model directory: from text files to a model that translates, and on from
+// wherever it was stopped.
+#pragma once
+
+#include <atomic>
+
+#include "attend/train/run_config.h"
+#include "attend/train/trainer.h"
+
+namespace attend {
+
+struct RunResult {
+  TrainingEnd end = TrainingEnd::kAllSteps;
+  int64_t step = 0;
+  int64_t best_step = 0;
+  double best_score = 0;
+};
+
+// Trains, or goes on training, what `config.out` holds. At the end, and whenever a better model is
+// found, the directory has a whole model: config.json, model.safetensors and tokenizers. Settings
+// that may change between runs are told to the observer; others, such as the model's, throw
+// ConfigError.
+RunResult run_training(const RunConfig& config, TrainingObserver& observer,
+                       const std::atomic<bool>& stop);
+
+// What a run would be, without training.
+struct RunPlan {
+  size_t parameters = 0;
+  std::vector<std::pair<std::string, size_t>> parts;  // and how many parameters each has
+  size_t source_vocabulary = 0, target_vocabulary = 0;
+  size_t pairs = 0, batches_per_epoch = 0;
+  size_t left_out = 0;           // pairs, for whatever reason
+  double tokens_per_second = 0;  // of a few updates
+  size_t peak_memory = 0;        // bytes, measured in them
+  double seconds = 0;            // for all steps
+};
+// Writes nothing but a temporary directory.
+RunPlan plan_training(const RunConfig& config);
+
+}  // namespace attend

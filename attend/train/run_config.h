@@ -1,0 +1,127 @@
+// All that a training run is told, in one struct: what a YAML file, the flags and attend.yaml hold.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "attend/base/fields.h"
+#include "attend/data/plan.h"
+#include "attend/decode/search.h"
+#include "attend/models/model.h"
+#include "attend/text/tokenizer.h"
+#include "attend/train/optimizer.h"
+#include "attend/train/schedule.h"
+
+namespace attend {
+
+struct DataConfig {
+  std::filesystem::path source, target;  // without a target, the source has two columns
+  std::filesystem::path valid_source, valid_target;
+  size_t longest = 256;  // tokens of a side; longer pairs are left out
+
+  template <typename V>
+  void fields(V& v) {
+    v("source", source, "text to read, one sentence a line, also .gz; or pairs with a tab between");
+    v("target", target, "text to write, line by line as the source");
+    v("valid_source", valid_source, "the same for validation");
+    v("valid_target", valid_target, "the same for validation");
+    v("longest", longest, "tokens of a side at most; longer pairs are left out");
+  }
+};
+
+struct VocabularyConfig {
+  TokenizerConfig tokenizer;
+  bool joint = true;
+
+  template <typename V>
+  void fields(V& v) {
+    tokenizer.fields(v);
+    v("joint", joint, "one vocabulary for both sides");
+  }
+};
+
+// How validation decodes and what it measures.
+enum class Metric { kLoss, kBleu, kChrf, kAccuracy, kErrorRate };
+Metric metric_from_name(std::string_view name);  // "bleu"; ConfigError with the choices
+std::string_view name_of(Metric metric);
+bool better(Metric metric, double score, double than);
+
+struct ValidationConfig {
+  int64_t every = 500;  // steps
+  Metric metric = Metric::kLoss;
+  bool lowercase = false;
+  size_t sentences = 1000;  // that are decoded
+  size_t patience = 10;     // validations without a better score before training stops; 0: never
+
+  template <typename V>
+  void fields(V& v) {
+    v("every", every, "steps between validations");
+    v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
+    v("lowercase", lowercase, "case does not count in BLEU and chrF");
+    v("sentences", sentences, "sentences decoded at most");
+    v("patience", patience, "validations without a better score before training stops; 0: never");
+  }
+};
+
+struct TrainingConfig {
+  int64_t steps = 20000;
+  size_t accumulation = 1;  // batches to an update
+  float label_smoothing = 0.1f;
+  double average = 0.0;  // decay of the mean of weights that is kept; 0: the weights themselves
+  uint64_t seed = 1;
+  int64_t report_every = 50;
+  int64_t save_every = 500;
+  size_t keep = 2;         // checkpoints beside the best one
+  size_t bad_updates = 5;  // in a row that are not finite before training stops
+
+  template <typename V>
+  void fields(V& v) {
+    v("steps", steps, "updates in all");
+    v("accumulation", accumulation, "batches to an update");
+    v("label_smoothing", label_smoothing, "part of each label that goes to all tokens");
+    v("average", average,
+      "decay of the moving mean of weights that is kept, such as 0.999; 0: off");
+    v("seed", seed, "of weights, dropout and the order of the data");
+    v("report_every", report_every, "steps between reports");
+    v("save_every", save_every, "steps between checkpoints");
+    v("keep", keep, "checkpoints that are kept beside the best one");
+    v("bad_updates", bad_updates, "updates in a row that may fail before training stops");
+  }
+};
+
+struct RunConfig {
+  std::filesystem::path out;  // the model directory
+  ModelConfig model;
+  DataConfig data;
+  VocabularyConfig vocabulary;
+  BatchConfig batch;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  TrainingConfig training;
+  ValidationConfig validation;
+  SearchConfig search;
+
+  RunConfig() {
+    optimizer.rate = 1e-3;
+    optimizer.beta2 = 0.98;
+    optimizer.clip_norm = 1.0;
+  }
+
+  template <typename V>
+  void fields(V& v) {
+    v("out", out, "model directory to write, or to resume in");
+    v("model", model, "what is trained");
+    v("data", data, "what it is trained on");
+    v("vocabulary", vocabulary, "how text becomes tokens");
+    v("batch", batch, "what goes together");
+    v("optimizer", optimizer, "how weights are updated");
+    v("schedule", schedule, "how the rate changes");
+    v("training", training, "how long, how often");
+    v("validation", validation, "how it is judged meanwhile");
+    v("search", search, "how validation decodes");
+  }
+
+  void check() const;  // throws ConfigError
+};
+
+}  // namespace attend

@@ -1,0 +1,43 @@
+#include "attend/train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "attend/base/names.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<ScheduleKind> kKinds[] = {{ScheduleKind::kConstant, "constant"},
+                                          {ScheduleKind::kInverseSqrt, "inverse_sqrt"},
+                                          {ScheduleKind::kCosine, "cosine"},
+                                          {ScheduleKind::kLinear, "linear"}};
+
+}  // namespace
+
+ScheduleKind schedule_from_name(std::string_view name) {
+  return value_from_name(kKinds, "schedule", name);
+}
+
+std::string_view name_of(ScheduleKind kind) { return name_from_value(kKinds, kind); }
+
+double schedule_factor(const ScheduleConfig& config, int64_t step, int64_t total) {
+  const auto now = static_cast<double>(step), warmup = static_cast<double>(config.warmup);
+  if (now < warmup) return now / warmup;
+  const double length = std::max(1.0, static_cast<double>(total) - warmup);
+  const double done = std::clamp((now - warmup) / length, 0.0, 1.0);
+  switch (config.kind) {
+    case ScheduleKind::kConstant:
+      return 1.0;
+    case ScheduleKind::kInverseSqrt:
+      return std::sqrt(std::max(1.0, warmup) / std::max(1.0, now));
+    case ScheduleKind::kCosine:
+      return config.floor + (1 - config.floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
+    case ScheduleKind::kLinear:
+      return config.floor + (1 - config.floor) * (1 - done);
+  }
+  return 1.0;
+}
+
+}  // namespace attend

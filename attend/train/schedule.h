@@ -1,0 +1,35 @@
+// How the learning rate changes as training goes on.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace attend {
+
+enum class ScheduleKind {
+  kConstant,
+  kInverseSqrt,  // sqrt(warmup / step) after the warm-up (Vaswani et al., 2017)
+  kCosine,       // half a wave down to the floor at the last step (Loshchilov and Hutter, 2017)
+  kLinear,       // a line down to the floor at the last step
+};
+ScheduleKind schedule_from_name(std::string_view name);  // "cosine"; ConfigError with the choices
+std::string_view name_of(ScheduleKind kind);
+
+struct ScheduleConfig {
+  ScheduleKind kind = ScheduleKind::kInverseSqrt;
+  int64_t warmup = 1000;  // steps in which the rate rises from 0, along a line
+  double floor = 0.0;     // of cosine and linear: the part of the rate that is left at the end
+
+  bool operator==(const ScheduleConfig&) const = default;
+  template <typename V>
+  void fields(V& v) {
+    v("kind", kind, "constant, inverse_sqrt, cosine or linear");
+    v("warmup", warmup, "steps in which the rate rises from 0");
+    v("floor", floor, "part of the rate that cosine and linear leave at the end");
+  }
+};
+
+// What the rate is multiplied with at a step, which counts from 1, of `total`.
+double schedule_factor(const ScheduleConfig& config, int64_t step, int64_t total);
+
+}  // namespace attend

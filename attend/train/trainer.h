@@ -1,0 +1,119 @@
+// The loop: batches, gradients, updates; reports, validations, checkpoints. What it needs to go on
+// after a crash is in its state, so that a resumed run has the bits of one that was never stopped.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "attend/data/plan.h"
+#include "attend/models/text_model.h"
+#include "attend/train/average.h"
+#include "attend/train/objective.h"
+#include "attend/train/optimizer.h"
+#include "attend/train/run_config.h"
+#include "attend/train/validation.h"
+
+namespace attend {
+
+// A batch of the corpus as the objective sees it.
+TrainingBatch training_batch(const Batch& batch);
+
+// All that changes while training, beside weights and moments.
+struct TrainingState {
+  int64_t step = 0;  // updates done
+  uint64_t epoch = 0, batch = 0;
+  uint64_t updates_tried = 0;  // with those that were not finite
+  uint64_t bad_in_a_row = 0, bad_updates = 0;
+  double best_score = 0;
+  int64_t best_step = 0;    // 0: none yet
+  uint64_t not_better = 0;  // validations since the best one
+  double loss_sum = 0;      // since the last report
+  uint64_t label_count = 0;
+
+  template <typename V>
+  void fields(V& v) {
+    v("step", step, "");
+    v("epoch", epoch, "");
+    v("batch", batch, "");
+    v("updates_tried", updates_tried, "");
+    v("bad_in_a_row", bad_in_a_row, "");
+    v("bad_updates", bad_updates, "");
+    v("best_score", best_score, "");
+    v("best_step", best_step, "");
+    v("not_better", not_better, "");
+    v("loss_sum", loss_sum, "");
+    v("label_count", label_count, "");
+  }
+};
+
+struct TrainingReport {
+  int64_t step = 0, steps = 0;
+  double epoch = 0;
+  double loss = 0;  // nats a label since the last report, of the whole objective
+  double rate = 0, gradient_norm = 0;
+  double tokens_per_second = 0;  // of sources and targets, without validation
+  double seconds_left = 0;
+  uint64_t bad_updates = 0;
+};
+
+// Hears what happens. All calls come from the thread that trains.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void on_report(const TrainingReport&) {}
+  virtual void on_validation(const TrainingReport&, const ValidationScore&, bool /*best*/) {}
+  virtual void on_save(const TrainingState&) {}
+  virtual void on_message(const std::string&) {}
+};
+
+enum class TrainingEnd { kAllSteps, kNoProgress, kStopped };
+
+class Trainer {
+ public:
+  struct Parts {
+    TextModel& model;
+    const Corpus& corpus;
+    const Validator* validator;  // or none
+    const RunConfig& config;
+    TrainingObserver& observer;
+    // Called when weights are worth keeping: a checkpoint, and whether it is the best so far.
+    std::function<void(Trainer&, bool best)> save;
+  };
+  explicit Trainer(Parts parts);
+
+  // Until the last step, until nothing gets better, or until `stop` is set. Throws DataError when
+  // updates stay not finite.
+  TrainingEnd run(const std::atomic<bool>& stop);
+
+  // For checkpoints: everything that must be kept, by name; and how to go on from it.
+  std::vector<NamedTensor> tensors() const;
+  const TrainingState& state() const { return state_; }
+  void resume(const TrainingState& state);
+
+  // Runs f while the model has the weights to be kept: the mean, where there is one.
+  void with_kept_weights(const std::function<void()>& f);
+
+ private:
+  bool update();  // false: it was not finite
+  void report();
+  void validate();
+  TrainingReport progress() const;
+
+  Parts parts_;
+  Objective objective_;
+  std::vector<NamedTensor> parameters_;
+  Optimizer optimizer_;
+  std::optional<MovingAverage> average_;
+  std::optional<BatchStream> stream_;
+  TrainingState state_;
+  double last_norm_ = 0;
+  double seconds_ = 0;  // spent on updates in this process
+  double tokens_ = 0;   // seen in them
+  double reported_seconds_ = 0, reported_tokens_ = 0;
+  int64_t first_step_ = 0;
+};
+
+}  // namespace attend

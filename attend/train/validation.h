@@ -1,0 +1,38 @@
+// How good a model is on text it does not learn from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/data/corpus.h"
+#include "attend/decode/translator.h"
+#include "attend/train/run_config.h"
+
+namespace attend {
+
+struct ValidationScore {
+  double loss = 0;  // nats a token
+  double perplexity = 0;
+  std::optional<double> value;       // of the metric, where it needs decoding
+  double score = 0;                  // what is compared: the metric's value, or the loss
+  std::vector<std::string> samples;  // a few sources, references and translations, in turn
+};
+
+class Validator {
+ public:
+  // The corpus is that of the text files, which are read for the references.
+  Validator(const RunConfig& config, const Corpus& corpus);
+
+  ValidationScore operator()(const TextModel& model) const;
+
+ private:
+  double loss(const Seq2Seq& model) const;
+  double decoded(const TextModel& model, std::vector<std::string>& samples) const;
+
+  const RunConfig& config_;
+  const Corpus& corpus_;
+  std::vector<std::string> sources_, references_;
+};
+
+}  // namespace attend

@@ -1,0 +1,46 @@
+#include "cli/config_flags.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace attend::cli {
+namespace {
+
+// "optimizer.clip_norm" as people type it.
+std::string flag_name(std::string path) {
+  std::ranges::replace(path, '_', '-');
+  return "--" + path;
+}
+
+std::string group_of(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "Settings" : "Settings of " + path.substr(0, dot);
+}
+
+}  // namespace
+
+void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags) {
+  for (const Flag& flag : flags) {
+    auto value = std::make_shared<Value>();
+    std::string help = flag.help;
+    if (!flag.choices.empty() && flag.choices != std::vector<std::string>{"false", "true"}) {
+      help += fmt::format(": {}", fmt::join(flag.choices, ", "));
+    }
+    if (!flag.default_text.empty()) help += fmt::format(" ({})", flag.default_text);
+    value->option = parser.add_option(flag_name(flag.path), value->texts, help)
+                        ->type_name(flag.type)
+                        ->expected(1)
+                        ->group(group_of(flag.path));
+    order_.push_back(flag.path);
+    values_[flag.path] = value;
+  }
+}
+
+std::optional<std::string> ConfigFlags::given(const std::string& path) const {
+  const Value& value = *values_.at(path);
+  if (value.option->count() == 0) return std::nullopt;
+  return fmt::format("{}", fmt::join(value.texts, ","));
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,42 @@
+// Every field of a config as a flag of a subcommand.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/io/config.h"
+
+namespace attend::cli {
+
+class ConfigFlags {
+ public:
+  // Adds --PATH for each field of `defaults`, sections as groups of the help.
+  template <typename Config>
+  void add(CLI::App& parser, const Config& defaults) {
+    add(parser, flags_of(defaults));
+  }
+  // Sets what was given on the command line, and nothing else.
+  template <typename Config>
+  void apply(Config& config) const {
+    for (const std::string& path : order_) {
+      if (const auto text = given(path)) set_flag(config, path, *text);
+    }
+  }
+
+ private:
+  void add(CLI::App& parser, const std::vector<Flag>& flags);
+  std::optional<std::string> given(const std::string& path) const;
+
+  struct Value {
+    CLI::Option* option;
+    std::vector<std::string> texts;
+  };
+  std::vector<std::string> order_;
+  std::map<std::string, std::shared_ptr<Value>> values_;
+};
+
+}  // namespace attend::cli

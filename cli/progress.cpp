@@ -1,0 +1,80 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace attend::cli {
+namespace {
+
+std::string metric_text(Metric metric, const ValidationScore& score) {
+  std::string text = fmt::format("loss {:.3f}, perplexity {:.2f}", score.loss, score.perplexity);
+  if (score.value) text += fmt::format(", {} {:.2f}", name_of(metric), *score.value);
+  return text;
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  const auto s = static_cast<long>(std::lround(seconds));
+  if (s >= 3600) return fmt::format("{}h {:02}m", s / 3600, s / 60 % 60);
+  if (s >= 60) return fmt::format("{}m {:02}s", s / 60, s % 60);
+  return fmt::format("{}s", s);
+}
+
+std::string memory(size_t bytes) {
+  const double mb = static_cast<double>(bytes) / (1 << 20);
+  return mb >= 1024 ? fmt::format("{:.1f} GB", mb / 1024) : fmt::format("{:.0f} MB", mb);
+}
+
+size_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+}
+
+Progress::Progress(Metric metric) : metric_(metric), live_(isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+  if (shown_ > 0) fmt::print(stderr, "\n");
+}
+
+void Progress::show(const std::string& line, bool lasting) {
+  if (!live_) {
+    fmt::print(stderr, "{}\n", line);
+    return;
+  }
+  const std::string padding(line.size() < shown_ ? shown_ - line.size() : 0, ' ');
+  fmt::print(stderr, "\r{}{}", line, padding);
+  shown_ = line.size();
+  if (lasting) {
+    fmt::print(stderr, "\n");
+    shown_ = 0;
+  }
+  std::fflush(stderr);
+}
+
+void Progress::on_report(const TrainingReport& r) {
+  std::string line =
+      fmt::format("step {}/{}  epoch {:.1f}  loss {:.3f}  {:.0f} tokens/s  {} left", r.step,
+                  r.steps, r.epoch, r.loss, r.tokens_per_second, duration(r.seconds_left));
+  if (!validation_.empty()) line += "  " + validation_;
+  if (r.bad_updates > 0) line += fmt::format("  {} updates left out", r.bad_updates);
+  line += "  " + memory(peak_memory());
+  show(line, false);
+}
+
+void Progress::on_validation(const TrainingReport& r, const ValidationScore& score, bool best) {
+  show(fmt::format("step {}  validation: {}{}", r.step, metric_text(metric_, score),
+                   best ? "  (best so far)" : ""),
+       true);
+  validation_ = score.value ? fmt::format("{} {:.2f}", name_of(metric_), *score.value)
+                            : fmt::format("valid {:.3f}", score.loss);
+}
+
+void Progress::on_message(const std::string& text) { show(text, true); }
+
+}  // namespace attend::cli

@@ -1,0 +1,35 @@
+// What a person sees of training: one live line on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <string>
+
+#include "attend/train/trainer.h"
+
+namespace attend::cli {
+
+class Progress : public TrainingObserver {
+ public:
+  explicit Progress(Metric metric);  // of validation
+  ~Progress() override;
+
+  void on_report(const TrainingReport& report) override;
+  void on_validation(const TrainingReport& report, const ValidationScore& score,
+                     bool best) override;
+  void on_message(const std::string& text) override;
+
+ private:
+  void show(const std::string& line, bool lasting);
+
+  Metric metric_;
+  bool live_;         // standard error is a terminal
+  size_t shown_ = 0;  // columns of the live line
+  std::string validation_;
+};
+
+// "1h 02m", "3m 20s", "45s".
+std::string duration(double seconds);
+// "1.5 GB".
+std::string memory(size_t bytes);
+size_t peak_memory();  // of this process
+
+}  // namespace attend::cli

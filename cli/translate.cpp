@@ -1,0 +1,129 @@
+// `attend translate`: lines from standard input through a model to standard output.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/data/lines.h"
+#include "attend/decode/translator.h"
+#include "cli/commands.h"
+#include "cli/config_flags.h"
+
+namespace attend::cli {
+namespace {
+
+struct Options {
+  std::vector<std::filesystem::path> models;
+  std::filesystem::path input = "-";
+  std::filesystem::path starts;
+  std::vector<std::string> banned;
+  size_t batch_tokens = 4096, window = 1024;
+  bool json = false, scores = false;
+  ConfigFlags flags;
+};
+
+nlohmann::ordered_json as_json(size_t line, const std::string& source, const Translation& t) {
+  nlohmann::ordered_json hypotheses = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < t.texts.size(); ++i) {
+    const Hypothesis& h = t.hypotheses[i];
+    hypotheses.push_back({{"text", t.texts[i]},
+                          {"score", h.score},
+                          {"log_probability", h.log_probability},
+                          {"tokens", h.tokens},
+                          {"token_log_probabilities", h.log_probabilities},
+                          {"ended", h.ended}});
+  }
+  return {{"line", line}, {"source", source}, {"translations", hypotheses}};
+}
+
+void print(const Options& options, bool many, size_t line, const std::string& source,
+           const Translation& t) {
+  if (options.json) {
+    fmt::print("{}\n", as_json(line, source, t)
+                           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return;
+  }
+  if (!many) {
+    fmt::print("{}", t.texts.front());
+    if (options.scores) fmt::print("\t{:.4f}", t.hypotheses.front().score);
+    fmt::print("\n");
+    return;
+  }
+  for (size_t i = 0; i < t.texts.size(); ++i) {
+    fmt::print("{} ||| {} ||| {:.4f}\n", line, t.texts[i], t.hypotheses[i].score);
+  }
+}
+
+// Lines as they come: what is there already goes together, and nothing waits for more.
+std::vector<std::string> read_window(LineReader& reader, size_t most) {
+  std::vector<std::string> lines;
+  while (lines.size() < most && (lines.empty() || reader.ready()) && reader.next()) {
+    lines.emplace_back(reader.line());
+  }
+  return lines;
+}
+
+std::vector<std::string> read_starts(LineReader& reader, size_t count) {
+  std::vector<std::string> lines;
+  while (lines.size() < count && reader.next()) lines.emplace_back(reader.line());
+  if (lines.size() < count) {
+    throw DataError("{}: {} lines, but the input has more; it needs one for each", reader.name(),
+                    reader.number());
+  }
+  return lines;
+}
+
+int run_translate(const Options& options) {
+  std::vector<TextModel> models;
+  for (const auto& directory : options.models) models.push_back(TextModel::load(directory));
+  TranslatorConfig config{.batch_tokens = options.batch_tokens};
+  options.flags.apply(config.search);
+  for (const std::string& text : options.banned) {
+    config.search.banned.push_back(models.front().target->encode(text));
+  }
+  const bool many = config.search.n_best > 1;
+  const Translator translate(std::move(models), config);
+
+  LineReader input(options.input);
+  std::unique_ptr<LineReader> starts;
+  if (!options.starts.empty()) starts = std::make_unique<LineReader>(options.starts);
+  size_t done = 0;
+  while (true) {
+    const std::vector<std::string> lines = read_window(input, options.window);
+    if (lines.empty()) return 0;
+    std::vector<std::string> begin_with;
+    if (starts) begin_with = read_starts(*starts, lines.size());
+    const std::vector<Translation> all = translate(lines, done, begin_with);
+    for (size_t i = 0; i < all.size(); ++i) print(options, many, done + i, lines[i], all[i]);
+    std::fflush(stdout);
+    done += lines.size();
+  }
+}
+
+}  // namespace
+
+Command add_translate(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("translate", "Rewrite lines of text with a trained model");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->models, "model directory; several write together")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser->add_option("--input", options->input, "text file, also .gz (default: standard input)");
+  parser->add_option("--starts", options->starts, "what each translation starts with, a line each");
+  parser->add_option("--ban", options->banned, "words that are never written; repeat for more");
+  parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)");
+  parser->add_option("--window", options->window, "lines sorted by length together (1024)");
+  parser->add_flag("--scores", options->scores, "a tab and the score after each line");
+  parser->add_flag("--json", options->json, "one JSON object a line");
+  options->flags.add(*parser, SearchConfig());
+  parser->footer(
+      "Examples:\n"
+      "  echo 'ein Haus' | attend translate model\n"
+      "  attend translate model --beam 8 --n-best 8 --input test.de > nbest.txt\n"
+      "  attend translate first second --input test.de      (an ensemble)\n"
+      "With --n-best above 1 a line is: number ||| text ||| score");
+  return {parser, [options] { return run_translate(*options); }};
+}
+
+}  // namespace attend::cli
