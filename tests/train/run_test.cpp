@@ -1,0 +1,277 @@
+#include "attend/train/run.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "attend/base/files.h"
+#include "attend/base/parallel.h"
+#include "attend/decode/translator.h"
+#include "attend/io/checkpoint.h"
+#include "attend/io/model_directory.h"
+#include "attend/io/safetensors.h"
+#include "tests/errors.h"
+
+namespace attend {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ScratchDirectory {
+ public:
+  ScratchDirectory() {
+    std::string name = (fs::temp_directory_path() / "attend-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = name;
+  }
+  ~ScratchDirectory() { fs::remove_all(path_); }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Words of four letters, and the same backwards.
+void write_pairs(const fs::path& source, const fs::path& target, size_t count, uint64_t seed) {
+  std::ofstream a(source), b(target);
+  const RandomStream random(seed, 0);
+  for (size_t i = 0; i < count; ++i) {
+    std::string word;
+    const size_t length = 2 + random.below(8 * i, 3);
+    for (size_t j = 1; j <= length; ++j)
+      word += static_cast<char>('a' + random.below(8 * i + j, 5));
+    a << word << "\n";
+    b << std::string(word.rbegin(), word.rend()) << "\n";
+  }
+}
+
+RunConfig small_run(const fs::path& directory, ModelKind kind = ModelKind::kTransformer) {
+  write_pairs(directory / "train.src", directory / "train.tgt", 200, 1);
+  write_pairs(directory / "valid.src", directory / "valid.tgt", 20, 2);
+  RunConfig c;
+  c.out = directory / "model";
+  c.data.source = directory / "train.src";
+  c.data.target = directory / "train.tgt";
+  c.data.valid_source = directory / "valid.src";
+  c.data.valid_target = directory / "valid.tgt";
+  c.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
+  c.model.kind = kind;
+  c.model.transformer.width = 16, c.model.transformer.heads = 2;
+  c.model.transformer.feed_forward = 32;
+  c.model.transformer.encoder_layers = c.model.transformer.decoder_layers = 1;
+  c.model.rnn.hidden = 16, c.model.rnn.embedding = 8;
+  c.batch.tokens = 200;
+  c.schedule.warmup = 5;
+  c.training.steps = 24;
+  c.training.report_every = 3;
+  c.training.save_every = 5;
+  c.training.average = 0.9;
+  c.validation.every = 8;
+  c.validation.metric = Metric::kAccuracy;
+  c.search.beam = 2;
+  return c;
+}
+
+RunResult run(const RunConfig& config) {
+  TrainingObserver nobody;
+  const std::atomic<bool> never{false};
+  return run_training(config, nobody, never);
+}
+
+std::string contents(const fs::path& path) { return std::string(MappedFile(path).text()); }
+
+// What must be the same however a run was interrupted.
+std::vector<std::string> outcome(const fs::path& model) {
+  const auto last = latest_checkpoint(model / "checkpoints");
+  return {contents(model / "model.safetensors"), contents(last->path / "training.safetensors"),
+          contents(last->path / "state.json")};
+}
+
+TEST(Run, TrainsAModelThatTranslates) {
+  const ScratchDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.model.transformer.width = 32;
+  config.model.transformer.feed_forward = 64;
+  config.model.transformer.dropout = 0.0f;
+  write_pairs(config.data.source, config.data.target, 1000, 3);
+  config.training.steps = 600;
+  config.training.label_smoothing = 0;
+  config.training.save_every = 300;
+  config.validation.every = 300;
+  config.batch.tokens = 400;
+  config.optimizer.rate = 5e-3;
+  config.schedule.warmup = 50;
+  const RunResult result = run(config);
+  EXPECT_EQ(result.end, TrainingEnd::kAllSteps);
+  EXPECT_EQ(result.step, 600);
+  EXPECT_GT(result.best_score, 90.0);
+  const Translator translate({TextModel::load(config.out)}, {});
+  const std::vector<std::string> lines = {"abcd", "eda"};
+  const auto found = translate(lines);
+  EXPECT_EQ(found[0].texts.front(), "dcba");
+  EXPECT_EQ(found[1].texts.front(), "ade");
+}
+
+// Stops by the flag after some steps.
+class StopAt : public TrainingObserver {
+ public:
+  StopAt(int64_t step, std::atomic<bool>& stop) : step_(step), stop_(stop) {}
+  void on_report(const TrainingReport& report) override {
+    if (report.step >= step_) stop_ = true;
+  }
+
+ private:
+  int64_t step_;
+  std::atomic<bool>& stop_;
+};
+
+TEST(Run, StoppedAndResumedIsAsNeverStopped) {
+  for (const ModelKind kind : {ModelKind::kTransformer, ModelKind::kRnn}) {
+    const ScratchDirectory whole, parts;
+    run(small_run(whole.path(), kind));
+    const RunConfig config = small_run(parts.path(), kind);
+    for (const int64_t step : {3, 12, 21}) {
+      std::atomic<bool> stop{false};
+      StopAt observer(step, stop);
+      EXPECT_EQ(run_training(config, observer, stop).end, TrainingEnd::kStopped);
+    }
+    run(config);
+    EXPECT_EQ(outcome(parts.path() / "model"), outcome(whole.path() / "model"));
+  }
+}
+
+TEST(Run, IsTheSameOnAnyNumberOfThreads) {
+  std::vector<std::vector<std::string>> outcomes;
+  for (const int threads : {1, 2, 4}) {
+    const ThreadCountScope scope(threads);
+    const ScratchDirectory directory;
+    RunConfig config = small_run(directory.path());
+    run(config);
+    outcomes.push_back(outcome(config.out));
+  }
+  EXPECT_EQ(outcomes[0], outcomes[1]);
+  EXPECT_EQ(outcomes[0], outcomes[2]);
+}
+
+// Trains in a process of its own, which is killed after so many microseconds.
+bool run_killed(const RunConfig& config, useconds_t after) {
+  const pid_t child = fork();
+  if (child == 0) {
+    set_thread_count(1);
+    try {
+      run(config);
+    } catch (...) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  for (useconds_t waited = 0; waitpid(child, &status, WNOHANG) == 0; waited += 500) {
+    if (waited >= after) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      break;
+    }
+    usleep(500);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Run, KilledAtFiftyMomentsIsAsNeverKilled) {
+  const ThreadCountScope one(1);
+  const ScratchDirectory whole, parts;
+  RunConfig config = small_run(whole.path());
+  config.training.save_every = 1;
+  config.training.steps = 200;
+  config.validation.every = 40;
+  run(config);
+  const auto expected = outcome(config.out);
+
+  const RunConfig killed = [&] {
+    RunConfig c = small_run(parts.path());
+    c.training = config.training;
+    c.validation = config.validation;
+    return c;
+  }();
+  const RandomStream random(5, 0);
+  for (uint64_t i = 0; i < 50; ++i) {
+    run_killed(killed, static_cast<useconds_t>(2000 + random.below(i, 60000)));
+  }
+  while (!run_killed(killed, 30'000'000)) {
+  }
+  EXPECT_EQ(outcome(killed.out), expected);
+}
+
+TEST(Run, UpdatesThatAreNotFiniteAreLeftOutAndEndTraining) {
+  const ScratchDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 10;
+  run(config);
+  const auto before = outcome(config.out);
+  config.training.steps = 20;
+  config.optimizer.rate = 1e30;
+  config.optimizer.clip_norm = 0;
+  config.training.save_every = 100;
+  config.validation.every = 100;
+  expect_error<DataError>([&] { run(config); }, "not finite 5 times in a row");
+  EXPECT_EQ(outcome(config.out), before);
+}
+
+TEST(Run, OtherModelsDoNotGoOnInADirectory) {
+  const ScratchDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 5;
+  run(config);
+  config.model.transformer.width = 32;
+  expect_error<ConfigError>([&] { run(config); },
+                            "trained with model.transformer.width = 16, not 32");
+}
+
+TEST(Run, TwoTrainersDoNotShareADirectory) {
+  const ScratchDirectory directory;
+  const RunConfig config = small_run(directory.path());
+  ModelDirectory{config.out}.create();
+  const DirectoryLock lock(config.out);
+  expect_error<IoError>([&] { run(config); }, "in use by another trainer");
+}
+
+TEST(Run, StopsWhenNothingGetsBetter) {
+  const ScratchDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.optimizer.rate = 0;
+  config.training.average = 0;
+  config.validation.every = 2;
+  config.validation.patience = 3;
+  EXPECT_EQ(run(config).end, TrainingEnd::kNoProgress);
+  EXPECT_EQ(run(config).end, TrainingEnd::kNoProgress);
+}
+
+TEST(Run, APlanKnowsTheModelAndTheData) {
+  const ScratchDirectory directory;
+  const RunConfig config = small_run(directory.path());
+  const RunPlan plan = plan_training(config);
+  EXPECT_EQ(plan.pairs, 200u);
+  EXPECT_EQ(plan.source_vocabulary, 8u);
+  EXPECT_GT(plan.batches_per_epoch, 4u);
+  EXPECT_GT(plan.tokens_per_second, 0.0);
+  EXPECT_GT(plan.seconds, 0.0);
+  size_t parts = 0;
+  for (const auto& [name, count] : plan.parts) parts += count;
+  EXPECT_EQ(parts, plan.parameters);
+  EXPECT_FALSE(fs::exists(config.out));
+}
+
+TEST(Run, SaysWhatIsMissing) {
+  RunConfig config;
+  expect_error<ConfigError>([&] { run(config); }, "say --out DIRECTORY");
+  config.out = "somewhere";
+  expect_error<ConfigError>([&] { run(config); }, "say --data.source FILE");
+}
+
+}  // namespace
+}  // namespace attend
