@@ -8,9 +8,9 @@ namespace attend::cli {
 namespace {
 
 // "optimizer.clip_norm" as people type it.
-std::string flag_name(std::string path) {
+std::string flag_name(const std::string& prefix, std::string path) {
   std::ranges::replace(path, '_', '-');
-  return "--" + path;
+  return prefix.empty() ? "--" + path : "--" + prefix + "-" + path;
 }
 
 std::string group_of(const std::string& path) {
@@ -20,7 +20,7 @@ std::string group_of(const std::string& path) {
 
 }  // namespace
 
-void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags) {
+void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const std::string& prefix) {
   for (const Flag& flag : flags) {
     auto value = std::make_shared<Value>();
     std::string help = flag.help;
@@ -28,7 +28,7 @@ void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags) {
       help += fmt::format(": {}", fmt::join(flag.choices, ", "));
     }
     if (!flag.default_text.empty()) help += fmt::format(" ({})", flag.default_text);
-    value->option = parser.add_option(flag_name(flag.path), value->texts, help)
+    value->option = parser.add_option(flag_name(prefix, flag.path), value->texts, help)
                         ->type_name(flag.type)
                         ->expected(1)
                         ->group(group_of(flag.path));

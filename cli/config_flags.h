@@ -14,10 +14,11 @@ namespace attend::cli {
 
 class ConfigFlags {
  public:
-  // Adds --PATH for each field of `defaults`, sections as groups of the help.
+  // Adds --PATH for each field of `defaults`, sections as groups of the help; with a prefix,
+  // --PREFIX-PATH.
   template <typename Config>
-  void add(CLI::App& parser, const Config& defaults) {
-    add(parser, flags_of(defaults));
+  void add(CLI::App& parser, const Config& defaults, const std::string& prefix = "") {
+    add(parser, flags_of(defaults), prefix);
   }
   // Sets what was given on the command line, and nothing else.
   template <typename Config>
@@ -28,7 +29,7 @@ class ConfigFlags {
   }
 
  private:
-  void add(CLI::App& parser, const std::vector<Flag>& flags);
+  void add(CLI::App& parser, const std::vector<Flag>& flags, const std::string& prefix);
   std::optional<std::string> given(const std::string& path) const;
 
   struct Value {

@@ -9,6 +9,7 @@
 #include "attend/decode/translator.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/draw.h"
 
 namespace attend::cli {
 namespace {
@@ -19,8 +20,8 @@ struct Options {
   std::filesystem::path starts;
   std::vector<std::string> banned;
   size_t batch_tokens = 4096, window = 1024;
-  bool json = false, scores = false;
-  ConfigFlags flags;
+  bool json = false, scores = false, alignments = false, draw = false;
+  ConfigFlags flags, alignment_flags;
 };
 
 nlohmann::ordered_json as_json(size_t line, const std::string& source, const Translation& t) {
@@ -33,25 +34,39 @@ nlohmann::ordered_json as_json(size_t line, const std::string& source, const Tra
                           {"tokens", h.tokens},
                           {"token_log_probabilities", h.log_probabilities},
                           {"ended", h.ended}});
+    if (!t.alignments.empty()) {
+      hypotheses.back()["alignment"] = alignment_links(t.alignments[i]);
+    }
   }
   return {{"line", line}, {"source", source}, {"translations", hypotheses}};
 }
 
-void print(const Options& options, bool many, size_t line, const std::string& source,
-           const Translation& t) {
+// What follows the text of a hypothesis, and the map below it.
+std::string after_text(const Options& options, bool with_score, const Translation& t, size_t i) {
+  std::string text;
+  if (with_score) text += fmt::format(" ||| {:.4f}", t.hypotheses[i].score);
+  if (options.alignments) text += " ||| " + alignment_links(t.alignments[i]);
+  return text;
+}
+
+std::string drawn(const TextModel& model, const Translation& t, size_t i) {
+  std::vector<std::string> sources, targets;
+  for (const int32_t id : t.source) sources.push_back(model.source->piece(id));
+  for (const int32_t id : t.hypotheses[i].tokens) targets.push_back(model.target->piece(id));
+  return draw_alignment(t.alignments[i], sources, targets);
+}
+
+void print(const Options& options, const TextModel& model, bool many, size_t line,
+           const std::string& source, const Translation& t) {
   if (options.json) {
     fmt::print("{}\n", as_json(line, source, t)
                            .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
-  if (!many) {
-    fmt::print("{}", t.texts.front());
-    if (options.scores) fmt::print("\t{:.4f}", t.hypotheses.front().score);
-    fmt::print("\n");
-    return;
-  }
   for (size_t i = 0; i < t.texts.size(); ++i) {
-    fmt::print("{} ||| {} ||| {:.4f}\n", line, t.texts[i], t.hypotheses[i].score);
+    if (many) fmt::print("{} ||| ", line);
+    fmt::print("{}{}\n", t.texts[i], after_text(options, many || options.scores, t, i));
+    if (options.draw) fmt::print("{}", drawn(model, t, i));
   }
 }
 
@@ -79,6 +94,9 @@ int run_translate(const Options& options) {
   for (const auto& directory : options.models) models.push_back(TextModel::load(directory));
   TranslatorConfig config{.batch_tokens = options.batch_tokens};
   options.flags.apply(config.search);
+  if (options.alignments || options.draw) {
+    options.alignment_flags.apply(config.alignment.emplace());
+  }
   for (const std::string& text : options.banned) {
     config.search.banned.push_back(models.front().target->encode(text));
   }
@@ -95,7 +113,9 @@ int run_translate(const Options& options) {
     std::vector<std::string> begin_with;
     if (starts) begin_with = read_starts(*starts, lines.size());
     const std::vector<Translation> all = translate(lines, done, begin_with);
-    for (size_t i = 0; i < all.size(); ++i) print(options, many, done + i, lines[i], all[i]);
+    for (size_t i = 0; i < all.size(); ++i) {
+      print(options, translate.model(), many, done + i, lines[i], all[i]);
+    }
     std::fflush(stdout);
     done += lines.size();
   }
@@ -114,14 +134,19 @@ Command add_translate(CLI::App& app) {
   parser->add_option("--ban", options->banned, "words that are never written; repeat for more");
   parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)");
   parser->add_option("--window", options->window, "lines sorted by length together (1024)");
-  parser->add_flag("--scores", options->scores, "a tab and the score after each line");
+  parser->add_flag("--scores", options->scores, "||| and the score after each line");
+  parser->add_flag("--alignments", options->alignments,
+                   "||| and the source token of each target token after each line: 0-0 2-1");
+  parser->add_flag("--draw", options->draw, "what each target token looked at, below each line");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->flags.add(*parser, SearchConfig());
+  options->alignment_flags.add(*parser, AlignmentConfig(), "alignment");
   parser->footer(
       "Examples:\n"
       "  echo 'ein Haus' | attend translate model\n"
       "  attend translate model --beam 8 --n-best 8 --input test.de > nbest.txt\n"
       "  attend translate first second --input test.de      (an ensemble)\n"
+      "  echo 'ein Haus' | attend translate model --draw\n"
       "With --n-best above 1 a line is: number ||| text ||| score");
   return {parser, [options] { return run_translate(*options); }};
 }

@@ -69,9 +69,30 @@ void Translator::run(std::span<const size_t> which, std::span<const std::vector<
   for (size_t i = 0; i < which.size(); ++i) {
     Translation& translation = to[which[i]];
     translation.hypotheses = std::move(found[i]);
+    translation.source = sources[which[i]];
     for (const Hypothesis& h : translation.hypotheses) {
       translation.texts.push_back(model().target->decode(h.tokens));
     }
+  }
+  if (config_.alignment) align(which, to);
+}
+
+void Translator::align(std::span<const size_t> which, std::vector<Translation>& to) const {
+  std::vector<int32_t> sources, targets, source_lengths, target_lengths;
+  for (const size_t i : which) {
+    for (const Hypothesis& h : to[i].hypotheses) {
+      sources.insert(sources.end(), to[i].source.begin(), to[i].source.end());
+      targets.insert(targets.end(), h.tokens.begin(), h.tokens.end());
+      source_lengths.push_back(static_cast<int32_t>(to[i].source.size()));
+      target_lengths.push_back(static_cast<int32_t>(h.tokens.size()));
+    }
+  }
+  const std::vector<Tensor> all =
+      alignments(*model().model, {sources, Packing(source_lengths)},
+                 {targets, Packing(target_lengths)}, *config_.alignment);
+  size_t next = 0;
+  for (const size_t i : which) {
+    for (size_t h = 0; h < to[i].hypotheses.size(); ++h) to[i].alignments.push_back(all[next++]);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/decode/alignment.h"
 #include "attend/decode/search.h"
 #include "attend/models/text_model.h"
 
@@ -13,11 +14,14 @@ namespace attend {
 struct Translation {
   std::vector<Hypothesis> hypotheses;  // best first
   std::vector<std::string> texts;      // of each
+  std::vector<int32_t> source;         // ids that the model read, with their end
+  std::vector<Tensor> alignments;      // of each, where they were asked for
 };
 
 struct TranslatorConfig {
   SearchConfig search;
   size_t batch_tokens = 4096;  // rows of a step's sources at most, times the beam
+  std::optional<AlignmentConfig> alignment = {};  // by the first model
 };
 
 class Translator {
@@ -36,6 +40,7 @@ class Translator {
   void run(std::span<const size_t> which, std::span<const std::vector<int32_t>> sources,
            size_t first_line, std::span<const std::string> starts,
            std::vector<Translation>& to) const;
+  void align(std::span<const size_t> which, std::vector<Translation>& to) const;
 
   std::vector<TextModel> models_;
   TranslatorConfig config_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "attend/nn/visit.h"
@@ -47,6 +48,9 @@ class Seq2Seq : public Generator {
   // inputs belongs to source i.
   virtual Tensor logits(const Tokens& sources, const Tokens& inputs) const = 0;
   virtual void visit(Visitor& v) = 0;
+  // What a Recorder calls the layers that look at the source; none where the model has no
+  // attention.
+  virtual std::vector<std::string> alignment_layers() const = 0;
 };
 
 // Which source each hypothesis belongs to.

@@ -190,6 +190,11 @@ Tensor RnnSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
   return decoder_.logits(decoder_.last(rows, x));
 }
 
+std::vector<std::string> RnnSeq2Seq::alignment_layers() const {
+  return config_.attends() ? std::vector<std::string>{decoder_.attention.name}
+                           : std::vector<std::string>{};
+}
+
 void RnnSeq2Seq::visit(Visitor& v) {
   v("encoder", encoder_);
   v("start", start_);

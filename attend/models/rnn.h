@@ -42,6 +42,7 @@ class RnnSeq2Seq : public Seq2Seq {
     return teach(sources, inputs).logits;
   }
   void visit(Visitor& v) override;
+  std::vector<std::string> alignment_layers() const override;
 
   // Teacher forcing, and what may be added to the loss.
   struct Taught {

@@ -319,6 +319,12 @@ Tensor Transformer::step(State& state, std::span<const int32_t> tokens) const {
   return output(x);
 }
 
+std::vector<std::string> Transformer::alignment_layers() const {
+  std::vector<std::string> names;
+  for (const DecoderLayer& layer : decoder_) names.push_back(layer.cross.name);
+  return names;
+}
+
 void Transformer::visit(Visitor& v) {
   v("target_embedding", target_embedding_);
   v("source_embedding", source_embedding_);

@@ -153,6 +153,7 @@ class Transformer : public Seq2Seq {
   Tensor step(State& state, std::span<const int32_t> tokens) const override;
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
+  std::vector<std::string> alignment_layers() const override;
 
   const TransformerConfig& config() const { return config_; }
 

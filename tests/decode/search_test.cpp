@@ -7,9 +7,9 @@
 #include <functional>
 #include <map>
 
+#include "attend/base/special_tokens.h"
 #include "attend/decode/ensemble.h"
 #include "attend/decode/lots.h"
-#include "attend/base/special_tokens.h"
 #include "tests/decode/toy.h"
 #include "tests/errors.h"
 

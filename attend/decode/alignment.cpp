@@ -1,0 +1,107 @@
+#include "attend/decode/alignment.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/attention/recorder.h"
+#include "attend/base/error.h"
+#include "attend/decode/score.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+// Adds up the weights of the layers and heads that are wanted.
+class Collector : public Recorder {
+ public:
+  Collector(std::vector<std::string> layers, std::optional<size_t> head, size_t sequences)
+      : layers_(std::move(layers)), sums_(sequences), counts_(sequences, 0) {
+    if (head) request.heads = {*head};
+  }
+
+  std::optional<RecordRequest> wants(const std::string& layer) override {
+    if (std::ranges::find(layers_, layer) == layers_.end()) return std::nullopt;
+    return request;
+  }
+
+  void take(RecordedHead head) override {
+    Tensor& sum = sums_[head.sequence];
+    ++counts_[head.sequence];
+    if (!sum.defined()) {
+      sum = Tensor::of(head.weights.to_vector(), head.weights.shape());
+      return;
+    }
+    for (size_t i = 0; i < sum.size(); ++i) sum.span()[i] += head.weights.span()[i];
+  }
+
+  std::vector<Tensor> means() {
+    for (size_t s = 0; s < sums_.size(); ++s) {
+      if (!sums_[s].defined()) continue;
+      for (float& weight : sums_[s].span()) weight /= static_cast<float>(counts_[s]);
+    }
+    return std::move(sums_);
+  }
+
+ private:
+  std::vector<std::string> layers_;
+  std::vector<Tensor> sums_;
+  std::vector<size_t> counts_;
+};
+
+// Without the last column, rows sum to what they summed to before.
+Tensor without_end(const Tensor& weights) {
+  const size_t rows = weights.rows(), columns = weights.width() - 1;
+  const Tensor kept = Tensor::zeros({rows, columns});
+  for (size_t r = 0; r < rows; ++r) {
+    const float* from = weights.data() + r * (columns + 1);
+    float sum = 0;
+    for (size_t c = 0; c < columns; ++c) sum += from[c];
+    const float factor = sum > 0 ? (sum + from[columns]) / sum : 0.0f;
+    for (size_t c = 0; c < columns; ++c) kept.data()[r * columns + c] = from[c] * factor;
+  }
+  return kept;
+}
+
+std::vector<std::string> layers_of(const Seq2Seq& model, const AlignmentConfig& config) {
+  const std::vector<std::string> known = model.alignment_layers();
+  if (known.empty()) {
+    throw ConfigError("alignments: the model has no attention to its source");
+  }
+  if (config.layer.empty()) return known;
+  if (std::ranges::find(known, config.layer) == known.end()) {
+    throw ConfigError("alignments: no layer '{}' looks at the source; there are: {}", config.layer,
+                      fmt::join(known, ", "));
+  }
+  return {config.layer};
+}
+
+}  // namespace
+
+std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
+                               const AlignmentConfig& config) {
+  const NoGrad no_grad;
+  Collector collector(layers_of(model, config), config.head, sources.packing.count());
+  model.logits(sources, decoder_rows(targets).inputs);
+  std::vector<Tensor> all = collector.means();
+  for (size_t s = 0; s < all.size(); ++s) {
+    if (!all[s].defined()) {
+      throw ConfigError("alignments: the model has no head {}", config.head.value_or(0));
+    }
+    if (config.leave_out_ends && all[s].width() > 0) all[s] = without_end(all[s]);
+  }
+  return all;
+}
+
+std::string alignment_links(const Tensor& weights) {
+  std::vector<std::string> links;
+  for (size_t t = 0; t + 1 < weights.rows() && weights.width() > 0; ++t) {
+    const auto row = weights.slice_rows(t, 1).span();
+    const auto best = std::ranges::max_element(row) - row.begin();
+    links.push_back(fmt::format("{}-{}", best, t));
+  }
+  return fmt::format("{}", fmt::join(links, " "));
+}
+
+}  // namespace attend

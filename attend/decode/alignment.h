@@ -1,0 +1,35 @@
+// Which source tokens each target token was written from, by the model's own attention.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attend/models/generator.h"
+
+namespace attend {
+
+struct AlignmentConfig {
+  std::string layer;           // empty: the mean of all that look at the source
+  std::optional<size_t> head;  // none: the mean of all
+  bool leave_out_ends = true;  // the source's end gets no weight, and the others share it
+
+  template <typename V>
+  void fields(V& v) {
+    v("layer", layer, "attention layer to align by, such as decoder.1.cross; empty: all");
+    v("head", head, "head to align by; none: the mean of all");
+    v("leave_out_ends", leave_out_ends, "what the source's end gets is shared by the others");
+  }
+};
+
+// Weights [target tokens + 1, source tokens] for each pair, the last row for the target's end; from
+// one forced pass. Sources are as the model reads them. Throws ConfigError where the model has no
+// such layer or head, or no attention.
+std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
+                               const AlignmentConfig& config = {});
+
+// The link of each target token to the source token that it looks at most, as Moses writes them:
+// "0-0 1-2", source first. Ends are left out.
+std::string alignment_links(const Tensor& weights);
+
+}  // namespace attend
