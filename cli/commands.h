@@ -16,6 +16,11 @@ struct Command {
 
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
+Command add_completion(CLI::App& app);
+Command add_evaluate(CLI::App& app);
+Command add_info(CLI::App& app);
+Command add_score(CLI::App& app);
+Command add_tokenizer(CLI::App& app);
 Command add_train(CLI::App& app);
 Command add_translate(CLI::App& app);
 

@@ -20,18 +20,20 @@ std::string group_of(const std::string& path) {
 
 }  // namespace
 
+std::string choices_text(const std::vector<std::string>& choices) {
+  return fmt::format("{{{}}}", fmt::join(choices, ","));
+}
+
 void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const std::string& prefix) {
   for (const Flag& flag : flags) {
     auto value = std::make_shared<Value>();
     std::string help = flag.help;
-    if (!flag.choices.empty() && flag.choices != std::vector<std::string>{"false", "true"}) {
-      help += fmt::format(": {}", fmt::join(flag.choices, ", "));
-    }
     if (!flag.default_text.empty()) help += fmt::format(" ({})", flag.default_text);
-    value->option = parser.add_option(flag_name(prefix, flag.path), value->texts, help)
-                        ->type_name(flag.type)
-                        ->expected(1)
-                        ->group(group_of(flag.path));
+    value->option =
+        parser.add_option(flag_name(prefix, flag.path), value->texts, help)
+            ->type_name(flag.choices.empty() || flag.list ? flag.type : choices_text(flag.choices))
+            ->expected(1)
+            ->group(group_of(flag.path));
     order_.push_back(flag.path);
     values_[flag.path] = value;
   }

@@ -12,6 +12,9 @@
 
 namespace attend::cli {
 
+// "{relu,gelu}": the type of an option with choices, from which shells complete it.
+std::string choices_text(const std::vector<std::string>& choices);
+
 class ConfigFlags {
  public:
   // Adds --PATH for each field of `defaults`, sections as groups of the help; with a prefix,

@@ -1,0 +1,237 @@
+// `attend evaluate`: how good translations, a model or alignments are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/base/error.h"
+#include "attend/decode/score_text.h"
+#include "attend/decode/translator.h"
+#include "attend/metrics/alignment.h"
+#include "attend/metrics/perplexity.h"
+#include "cli/commands.h"
+#include "cli/config_flags.h"
+#include "cli/evaluate_metrics.h"
+#include "cli/text_input.h"
+
+namespace attend::cli {
+namespace {
+
+constexpr std::string_view kPerplexity = "perplexity";
+
+struct Options {
+  std::filesystem::path model, source, target, hypotheses, alignments, gold;
+  std::vector<std::filesystem::path> references;
+  std::vector<std::string> metrics;
+  std::string tokenize = "13a";
+  bool lowercase = false, json = false;
+  size_t batch_tokens = 4096;
+  ConfigFlags search;
+
+  bool with_model() const { return !model.empty(); }
+  bool chosen(std::string_view name, bool usual) const {
+    return metrics.empty() ? usual : std::ranges::count(metrics, name) > 0;
+  }
+};
+
+using Results = std::vector<std::pair<std::string_view, MetricResult>>;
+
+MetricResult measure_perplexity(const TextModel& model, const LinePairs& pairs, size_t batch) {
+  LikelihoodStats stats;
+  for (const ScoredText& text : score_text(model, pairs.sources, pairs.targets, batch)) {
+    stats += {text.scored.total, text.scored.log_probabilities.size()};
+  }
+  const double nats = nats_per_token(stats);
+  return {perplexity(stats),
+          fmt::format("{:.4f} nats in each of {} tokens", nats, stats.tokens),
+          {{"nats_per_token", nats}, {"tokens", stats.tokens}}};
+}
+
+void add_reference(EvaluatedTexts& texts, const std::filesystem::path& file, size_t lines,
+                   const std::filesystem::path& beside) {
+  texts.references.push_back(read_lines(file));
+  if (texts.references.back().size() != lines) {
+    throw DataError(
+        "{} has {} lines but {} has {}; line n of the one must belong to line n of "
+        "the other",
+        file.string(), texts.references.back().size(), beside.string(), lines);
+  }
+}
+
+Results measure_texts(const Options& options, const EvaluatedTexts& texts) {
+  const MetricSettings settings{options.lowercase,
+                                value_from_name(kBleuTokens, "tokenisation", options.tokenize)};
+  Results results;
+  for (const TextMetric& metric : text_metrics()) {
+    if (!options.chosen(metric.name, metric.usual)) continue;
+    results.emplace_back(metric.name, metric.measure(texts, settings));
+  }
+  return results;
+}
+
+Results evaluate_texts(const Options& options) {
+  EvaluatedTexts texts{read_lines(options.hypotheses), {}};
+  for (const auto& file : options.references) {
+    add_reference(texts, file, texts.hypotheses.size(), options.hypotheses);
+  }
+  return measure_texts(options, texts);
+}
+
+Results evaluate_model(const Options& options) {
+  const TextModel model = TextModel::load(options.model);
+  TranslatorConfig config{.batch_tokens = options.batch_tokens};
+  options.search.apply(config.search);
+  LinePairs pairs = read_pairs(options.source, options.target);
+  EvaluatedTexts texts;
+  for (const auto& file : options.references) {
+    add_reference(texts, file, pairs.sources.size(), options.source);
+  }
+  texts.references.push_back(pairs.targets);
+
+  Results results;
+  const bool translates = std::ranges::any_of(
+      text_metrics(), [&](const TextMetric& m) { return options.chosen(m.name, m.usual); });
+  if (translates) {
+    const Translator translate({model}, config);
+    for (const Translation& t : translate(pairs.sources)) texts.hypotheses.push_back(t.texts[0]);
+    results = measure_texts(options, texts);
+  }
+  if (options.chosen(kPerplexity, true)) {
+    results.emplace_back(kPerplexity, measure_perplexity(model, pairs, options.batch_tokens));
+  }
+  return results;
+}
+
+std::vector<Link> links_of(const std::string& line, const std::filesystem::path& file, size_t at) {
+  try {
+    return parse_links(line);
+  } catch (const FormatError& error) {
+    throw FormatError("{}:{}: {}", file.string(), at + 1, error.what());
+  }
+}
+
+Results evaluate_alignments(const Options& options) {
+  const LinePairs lines = read_pairs(options.alignments, options.gold);
+  AlignmentStats stats;
+  for (size_t i = 0; i < lines.sources.size(); ++i) {
+    stats += alignment_stats(links_of(lines.sources[i], options.alignments, i),
+                             links_of(lines.targets[i], options.gold, i));
+  }
+  const double precision = alignment_precision(stats), recall = alignment_recall(stats);
+  return {{"alignment_error_rate",
+           {alignment_error_rate(stats),
+            fmt::format("precision {:.2f} recall {:.2f}, {} links", precision, recall, stats.links),
+            {{"precision", precision}, {"recall", recall}, {"links", stats.links}}}}};
+}
+
+void print(const Results& results, bool json) {
+  if (!json) {
+    for (const auto& [name, result] : results) {
+      fmt::print("{:<22}{:>8.2f}  {}\n", name, result.score, result.detail);
+    }
+    return;
+  }
+  nlohmann::ordered_json object;
+  for (const auto& [name, result] : results) {
+    nlohmann::ordered_json entry = {{"score", result.score}};
+    entry.update(result.figures);
+    object[std::string(name)] = entry;
+  }
+  fmt::print("{}\n", object.dump());
+}
+
+int run_evaluate(const Options& options) {
+  print(options.with_model()          ? evaluate_model(options)
+        : !options.alignments.empty() ? evaluate_alignments(options)
+                                      : evaluate_texts(options),
+        options.json);
+  return 0;
+}
+
+// What the parser cannot say by itself.
+void check(const Options& options) {
+  const int jobs = int{options.with_model()} + int{!options.hypotheses.empty()} +
+                   int{!options.alignments.empty()};
+  if (jobs != 1) {
+    throw CLI::ValidationError(
+        "evaluate",
+        "give one of these: a model with --source and --target, --hypotheses with "
+        "--references, or --alignments with --gold");
+  }
+  if (options.with_model() && options.source.empty()) {
+    throw CLI::ValidationError("evaluate", "a model needs --source and --target");
+  }
+  for (const std::string& metric : options.metrics) {
+    if (metric != kPerplexity || options.with_model()) continue;
+    throw CLI::ValidationError("--metric", "perplexity needs a model");
+  }
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const TextMetric& metric : text_metrics()) names.emplace_back(metric.name);
+  names.emplace_back(kPerplexity);
+  return names;
+}
+
+void add_inputs(CLI::App& parser, Options& options) {
+  parser.add_option("model", options.model, "model directory, which translates the source")
+      ->type_name("DIRECTORY");
+  parser
+      .add_option("--source", options.source,
+                  "text for the model, also .gz; without --target, source and target with a tab "
+                  "between")
+      ->type_name("FILE");
+  parser.add_option("--target", options.target, "what the model should write")->type_name("FILE");
+  CLI::Option* hypotheses =
+      parser.add_option("--hypotheses", options.hypotheses, "translations, instead of a model's")
+          ->type_name("FILE");
+  CLI::Option* references =
+      parser
+          .add_option("--references", options.references,
+                      "what they should be; several files for several references, where an empty "
+                      "line is none")
+          ->type_name("FILE...");
+  hypotheses->needs(references);
+  CLI::Option* alignments =
+      parser.add_option("--alignments", options.alignments, "links of words, as in 0-0 1-2")
+          ->type_name("FILE");
+  CLI::Option* gold =
+      parser.add_option("--gold", options.gold, "what they should be; 1?2 is a possible link")
+          ->type_name("FILE");
+  alignments->needs(gold);
+  gold->needs(alignments);
+}
+
+}  // namespace
+
+Command add_evaluate(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("evaluate", "Measure translations, a model, or alignments");
+  auto options = std::make_shared<Options>();
+  add_inputs(*parser, *options);
+  parser
+      ->add_option("--metric", options->metrics,
+                   "what to measure; repeat for more (all that apply but chrf++ and "
+                   "character_error_rate)")
+      ->check(CLI::IsMember(metric_names()).description(""))
+      ->type_name(choices_text(metric_names()))
+      ->expected(1)
+      ->take_all();
+  parser->add_flag("--lowercase", options->lowercase, "case does not count");
+  parser->add_option("--tokenize", options->tokenize, "of BLEU (13a)")
+      ->check(CLI::IsMember({"13a", "none", "char"}).description(""))
+      ->type_name("{13a,none,char}");
+  parser->add_flag("--json", options->json, "one JSON object");
+  parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)")
+      ->type_name("N");
+  options->search.add(*parser, SearchConfig());
+  parser->footer(
+      "Examples:\n"
+      "  attend evaluate --hypotheses out.txt --references test.en\n"
+      "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"
+      "  attend evaluate --alignments out.links --gold test.links");
+  parser->callback([options] { check(*options); });
+  return {parser, [options] { return run_evaluate(*options); }};
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,169 @@
+// `attend info`: what a model directory holds.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/base/files.h"
+#include "attend/io/config.h"
+#include "attend/models/text_model.h"
+#include "attend/train/run_config.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::filesystem::path model;
+  bool json = false;
+};
+
+// Parameters by the first part of their names, in order.
+Json parameters_of(const ModelConfig& config) {
+  Rng rng(0);
+  const auto model = make_model(config, rng);
+  size_t total = 0;
+  Json parts = Json::object();
+  for (const NamedTensor& p : parameters(*model)) {
+    const std::string part = p.name.substr(0, p.name.find('.'));
+    parts[part] = parts.value(part, size_t{0}) + p.tensor.size();
+    total += p.tensor.size();
+  }
+  return {{"total", total}, {"parts", parts}};
+}
+
+Json vocabulary_of(const Tokenizer& tokenizer) {
+  return {{"kind", name_of(tokenizer.kind())}, {"tokens", tokenizer.size()}};
+}
+
+Json vocabularies_of(const ModelDirectory& directory) {
+  const Tokenizers both = load_tokenizers(directory);
+  if (both.source == nullptr) return Json::object();
+  if (both.source == both.target) return {{"joint", vocabulary_of(*both.source)}};
+  return {{"source", vocabulary_of(*both.source)}, {"target", vocabulary_of(*both.target)}};
+}
+
+// What the metric of a validation's line of the log is called, and its value.
+std::pair<std::string, double> score_of(const Json& line) {
+  for (const auto& [key, value] : line.items()) {
+    if (!key.starts_with("valid_") || !value.is_number()) continue;
+    if (key != "valid_loss" && key != "valid_perplexity") return {key.substr(6), value};
+  }
+  return {"loss", line.value("valid_loss", 0.0)};
+}
+
+// log.jsonl in short; a line that a crash tore is passed over.
+Json training_of(const ModelDirectory& directory) {
+  Json summary = Json::object();
+  if (!std::filesystem::exists(directory.log())) return summary;
+  const MappedFile log(directory.log());
+  for (std::string_view rest = log.text(); !rest.empty();) {
+    const std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || !line.contains("step")) continue;
+    summary["steps"] = line["step"];
+    if (line.contains("loss")) {
+      summary["epoch"] = line.value("epoch", 0.0);
+      summary["loss"] = line["loss"];
+    }
+    if (line.value("best", false)) {
+      const auto [metric, value] = score_of(line);
+      summary["best"] = {{"metric", metric}, {"score", value}, {"step", line["step"]}};
+    }
+  }
+  if (summary.empty() || !std::filesystem::exists(directory.training())) return summary;
+  RunConfig config;
+  read_config(config, directory.training());
+  summary["planned_steps"] = config.training.steps;
+  return summary;
+}
+
+Json describe(const std::filesystem::path& root) {
+  const ModelDirectory directory{root};
+  if (!std::filesystem::exists(directory.config())) {
+    throw IoError(
+        "{}: not a model directory: it has no config.json; give the directory that `attend train` "
+        "wrote",
+        root.string());
+  }
+  ModelConfig config;
+  read_config(config, directory.config());
+  const std::string kind(name_of(config.kind));
+  return {{"directory", root.string()},
+          {"kind", kind},
+          {"preset", config.preset},
+          {"weights", std::filesystem::exists(directory.weights())},
+          {"parameters", parameters_of(config)},
+          {"vocabularies", vocabularies_of(directory)},
+          {"config", Json::parse(to_json(config)).at(kind)},
+          {"training", training_of(directory)}};
+}
+
+void print_training(const Json& training) {
+  if (training.empty()) return fmt::print("training      no log\n");
+  fmt::print("training      step {}", training["steps"].dump());
+  if (training.contains("planned_steps")) fmt::print(" of {}", training["planned_steps"].dump());
+  if (training.contains("loss")) {
+    fmt::print(", epoch {:.1f}, loss {:.3f}", training["epoch"].get<double>(),
+               training["loss"].is_number() ? training["loss"].get<double>() : NAN);
+  }
+  fmt::print("\n");
+  if (!training.contains("best")) return;
+  const Json& best = training["best"];
+  fmt::print("best          {} {:.3f} at step {}\n", best["metric"].get<std::string>(),
+             best["score"].get<double>(), best["step"].dump());
+}
+
+void print(const Json& info) {
+  const std::string preset = info["preset"];
+  fmt::print("model         {}{}\n", info["kind"].get<std::string>(),
+             preset.empty() ? "" : fmt::format(", preset {}", preset));
+  if (!info["weights"]) fmt::print("weights       none yet\n");
+  fmt::print("parameters    {}\n", info["parameters"]["total"].dump());
+  for (const auto& [part, count] : info["parameters"]["parts"].items()) {
+    fmt::print("  {:<30}{:>12}\n", part, count.dump());
+  }
+  for (const auto& [side, vocabulary] : info["vocabularies"].items()) {
+    fmt::print("vocabulary    {}: {} tokens, {}\n", side, vocabulary["tokens"].dump(),
+               vocabulary["kind"].get<std::string>());
+  }
+  print_training(info["training"]);
+  fmt::print("settings\n");
+  for (const auto& [key, value] : info["config"].items()) {
+    fmt::print("  {:<30}{:>12}\n", key,
+               value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+int run_info(const Options& options) {
+  const Json info = describe(options.model);
+  if (options.json) {
+    fmt::print("{}\n", info.dump(2));
+  } else {
+    print(info);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& app) {
+  CLI::App* parser =
+      app.add_subcommand("info", "Show a model's parameters, vocabularies, settings and training");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->model, "model directory")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser->add_flag("--json", options->json, "one JSON object");
+  parser->footer(
+      "Examples:\n"
+      "  attend info model\n"
+      "  attend info model --json | jq .training.best");
+  return {parser, [options] { return run_info(*options); }};
+}
+
+}  // namespace attend::cli

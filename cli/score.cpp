@@ -1,0 +1,96 @@
+// `attend score`: how probable a model finds given translations, by forced decoding.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "attend/decode/score_text.h"
+#include "cli/commands.h"
+#include "cli/text_input.h"
+
+namespace attend::cli {
+namespace {
+
+struct Options {
+  std::filesystem::path model, source = "-", target;
+  size_t batch_tokens = 4096, window = 1024;
+  bool mean = false, tokens = false, json = false;
+};
+
+std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ScoredText& text) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : text.tokens) pieces.push_back(tokenizer.piece(id));
+  pieces.push_back(tokenizer.piece(kEnd));
+  return pieces;
+}
+
+void print_json(size_t line, const std::vector<std::string>& pieces, const Scored& scored) {
+  const nlohmann::ordered_json object = {
+      {"line", line},
+      {"log_probability", scored.total},
+      {"mean", scored.total / static_cast<double>(pieces.size())},
+      {"pieces", pieces},
+      {"token_log_probabilities", scored.log_probabilities}};
+  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+void print(const Options& options, const Tokenizer& tokenizer, size_t line,
+           const ScoredText& text) {
+  const std::vector<std::string> pieces = pieces_of(tokenizer, text);
+  if (options.json) return print_json(line, pieces, text.scored);
+  const double count = options.mean ? static_cast<double>(pieces.size()) : 1.0;
+  fmt::print("{:.4f}", text.scored.total / count);
+  for (size_t i = 0; options.tokens && i < pieces.size(); ++i) {
+    fmt::print("\t{} {:.4f}", pieces[i], text.scored.log_probabilities[i]);
+  }
+  fmt::print("\n");
+}
+
+int run_score(const Options& options) {
+  const TextModel model = TextModel::load(options.model);
+  PairedLines input(options.source, options.target);
+  for (size_t done = 0;;) {
+    const LinePairs pairs = input.read_window(options.window);
+    if (pairs.sources.empty()) return 0;
+    for (const ScoredText& text :
+         score_text(model, pairs.sources, pairs.targets, options.batch_tokens)) {
+      print(options, *model.target, done++, text);
+    }
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+Command add_score(CLI::App& app) {
+  CLI::App* parser =
+      app.add_subcommand("score", "Print how probable a model finds given translations");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->model, "model directory")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser
+      ->add_option("--source", options->source,
+                   "text that was read, also .gz; without --target, source and target with a tab "
+                   "between (default: standard input)")
+      ->type_name("FILE");
+  parser->add_option("--target", options->target, "text to score, line by line as the source")
+      ->type_name("FILE");
+  parser->add_flag("--mean", options->mean, "per token, the end of the line counted");
+  parser->add_flag("--tokens", options->tokens, "after it, each token and its log-probability");
+  parser->add_flag("--json", options->json, "one JSON object a line");
+  parser->add_option("--batch-tokens", options->batch_tokens, "tokens of a batch at most (4096)")
+      ->type_name("N");
+  parser->add_option("--window", options->window, "lines sorted by length together (1024)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  parser->footer(
+      "Examples:\n"
+      "  attend score model --source test.de --target test.en\n"
+      "  paste test.de test.en | attend score model --mean\n"
+      "Scores are natural logarithms, in the order of the lines; a tab parts a token's score from "
+      "the next.");
+  return {parser, [options] { return run_score(*options); }};
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,120 @@
+#include "cli/text_input.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "attend/base/error.h"
+
+namespace attend::cli {
+namespace {
+
+constexpr size_t kAll = std::numeric_limits<size_t>::max();
+
+// Leaving a line out would move those after it: every line must be usable.
+bool next_whole(LineReader& reader) {
+  if (!reader.next()) return false;
+  if (reader.too_long()) {
+    throw DataError("{}:{}: the line is over {} bytes; break it into sentences", reader.name(),
+                    reader.number(), kLongestLine);
+  }
+  return true;
+}
+
+void tell_repairs(const LineReader& reader) {
+  const LineCounts& counts = reader.counts();
+  if (counts.invalid_utf8 > 0) {
+    fmt::print(stderr, "attend: {}: {} pieces of invalid UTF-8 replaced\n", reader.name(),
+               counts.invalid_utf8);
+  }
+  if (counts.nul_bytes > 0) {
+    fmt::print(stderr, "attend: {}: {} NUL bytes removed\n", reader.name(), counts.nul_bytes);
+  }
+}
+
+LinePairs checked(LinePairs pairs, const std::filesystem::path& file) {
+  if (pairs.sources.empty()) throw DataError("{}: the file has no lines", file.string());
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<std::string> read_window(LineReader& reader, size_t most) {
+  std::vector<std::string> lines;
+  while (lines.size() < most && (lines.empty() || reader.ready())) {
+    if (!next_whole(reader)) {
+      if (lines.empty()) tell_repairs(reader);
+      break;
+    }
+    lines.emplace_back(reader.line());
+  }
+  return lines;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& file) {
+  LineReader reader(file);
+  std::vector<std::string> lines;
+  while (next_whole(reader)) lines.emplace_back(reader.line());
+  tell_repairs(reader);
+  if (lines.empty()) throw DataError("{}: the file has no lines", reader.name());
+  return lines;
+}
+
+PairedLines::PairedLines(const std::filesystem::path& source, const std::filesystem::path& target)
+    : source_(source) {
+  if (target.empty()) return;
+  if (source == "-" && target == "-") {
+    throw ConfigError("standard input cannot be both source and target; give it as columns");
+  }
+  target_ = std::make_unique<LineReader>(target);
+}
+
+LinePairs PairedLines::read_window(size_t most) {
+  LinePairs pairs;
+  const size_t first = source_.number() + 1;
+  pairs.sources = cli::read_window(source_, most);
+  if (!target_) {
+    split(pairs, first);
+    return pairs;
+  }
+  while (pairs.targets.size() < pairs.sources.size() && next_whole(*target_)) {
+    pairs.targets.emplace_back(target_->line());
+  }
+  const bool more = pairs.sources.empty() && next_whole(*target_);
+  if (more || pairs.targets.size() < pairs.sources.size()) fail_unequal();
+  if (pairs.sources.empty()) tell_repairs(*target_);
+  return pairs;
+}
+
+void PairedLines::split(LinePairs& pairs, size_t first) const {
+  for (std::string& line : pairs.sources) {
+    const size_t tab = line.find('\t');
+    if (tab == std::string::npos) {
+      throw DataError("{}:{}: no tab parts source and target; give the targets with --target",
+                      source_.name(), first + pairs.targets.size());
+    }
+    pairs.targets.push_back(line.substr(tab + 1, line.find('\t', tab + 1) - tab - 1));
+    line.resize(tab);
+  }
+}
+
+void PairedLines::fail_unequal() {
+  while (source_.next()) continue;
+  while (target_->next()) continue;
+  throw DataError(
+      "{} has {} lines but {} has {}; line n of the one must belong to line n of the other",
+      source_.name(), source_.number(), target_->name(), target_->number());
+}
+
+LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target) {
+  PairedLines reader(source, target);
+  LinePairs all;
+  while (true) {
+    LinePairs some = reader.read_window(kAll);
+    if (some.sources.empty()) return checked(std::move(all), source);
+    std::ranges::move(some.sources, std::back_inserter(all.sources));
+    std::ranges::move(some.targets, std::back_inserter(all.targets));
+  }
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,42 @@
+// Text files as the commands read them: every line counts, also an empty one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attend/data/lines.h"
+
+namespace attend::cli {
+
+// Lines as they come, at most so many: those that are there already go together, and nothing waits
+// for more. None at the end.
+std::vector<std::string> read_window(LineReader& reader, size_t most);
+
+// All lines of a file; DataError if it has none.
+std::vector<std::string> read_lines(const std::filesystem::path& file);
+
+struct LinePairs {
+  std::vector<std::string> sources, targets;
+};
+
+// The same lines of two files, or without a second one, two columns with a tab between them.
+class PairedLines {
+ public:
+  PairedLines(const std::filesystem::path& source, const std::filesystem::path& target);
+
+  // Throws DataError where one file has more lines, or a line no second column.
+  LinePairs read_window(size_t most);
+
+ private:
+  void split(LinePairs& pairs, size_t first) const;
+  [[noreturn]] void fail_unequal();
+
+  LineReader source_;
+  std::unique_ptr<LineReader> target_;
+};
+
+LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target);
+
+}  // namespace attend::cli

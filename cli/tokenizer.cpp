@@ -1,0 +1,173 @@
+// `attend tokenizer`: train one, and go between text and its pieces.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdio>
+#include <unordered_map>
+
+#include "attend/base/error.h"
+#include "attend/models/text_model.h"
+#include "cli/commands.h"
+#include "cli/config_flags.h"
+#include "cli/text_input.h"
+
+namespace attend::cli {
+namespace {
+
+constexpr size_t kWindow = 1024;  // lines
+
+struct TrainOptions {
+  std::vector<std::filesystem::path> files = {"-"};
+  std::filesystem::path out;
+  ConfigFlags flags;
+};
+
+struct CodeOptions {
+  std::filesystem::path tokenizer, input = "-";
+  std::string side = "source";
+  bool ids = false;
+};
+
+int run_train(const TrainOptions& options) {
+  TokenizerConfig config;
+  options.flags.apply(config);
+  std::unique_ptr<LineReader> reader;
+  auto file = options.files.begin();
+  const auto next_line = [&]() -> std::optional<std::string_view> {
+    while (true) {
+      if (reader && reader->next()) return reader->line();
+      if (file == options.files.end()) return std::nullopt;
+      reader = std::make_unique<LineReader>(*file++);
+    }
+  };
+  const auto tokenizer = train_tokenizer(config, next_line);
+  tokenizer->save(options.out);
+  fmt::print(stderr, "{}: {} tokens, {}\n", options.out.string(), tokenizer->size(),
+             name_of(tokenizer->kind()));
+  return 0;
+}
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const CodeOptions& options) {
+  if (!std::filesystem::is_directory(options.tokenizer)) return load_tokenizer(options.tokenizer);
+  const Tokenizers both = load_tokenizers({options.tokenizer});
+  if (both.source == nullptr) {
+    throw IoError("{}: no tokenizer in it; give a tokenizer's file, or a model directory",
+                  options.tokenizer.string());
+  }
+  return options.side == "source" ? both.source : both.target;
+}
+
+// Each line through `code`, with its number.
+template <typename Code>
+int run_lines(const std::filesystem::path& input, const Code& code) {
+  LineReader reader(input);
+  for (size_t done = 0;;) {
+    const std::vector<std::string> lines = read_window(reader, kWindow);
+    if (lines.empty()) return 0;
+    for (const std::string& line : lines) fmt::print("{}\n", code(line, ++done));
+    std::fflush(stdout);
+  }
+}
+
+int run_encode(const CodeOptions& options) {
+  const auto tokenizer = open_tokenizer(options);
+  return run_lines(options.input, [&](const std::string& line, size_t) {
+    const std::vector<int32_t> ids = tokenizer->encode(line);
+    if (options.ids) return fmt::format("{}", fmt::join(ids, " "));
+    std::vector<std::string> pieces;
+    for (const int32_t id : ids) pieces.push_back(tokenizer->piece(id));
+    return fmt::format("{}", fmt::join(pieces, " "));
+  });
+}
+
+// Ids of the words of a line, each found by `find`; it gives none for what it does not know.
+template <typename Find>
+std::vector<int32_t> ids_of(std::string_view line, const Find& find, const std::string& place) {
+  std::vector<int32_t> ids;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), word.size() + 1));
+    if (word.empty()) continue;
+    const std::optional<int32_t> id = find(word);
+    if (!id) throw DataError("{}: the tokenizer does not have '{}'", place, word);
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+int run_decode(const CodeOptions& options) {
+  const auto tokenizer = open_tokenizer(options);
+  std::unordered_map<std::string, int32_t> known;
+  for (int32_t id = 0; static_cast<size_t>(id) < tokenizer->size(); ++id) {
+    known.emplace(options.ids ? std::to_string(id) : tokenizer->piece(id), id);
+  }
+  const auto find = [&](std::string_view word) -> std::optional<int32_t> {
+    const auto found = known.find(std::string(word));
+    if (found == known.end()) return std::nullopt;
+    return found->second;
+  };
+  return run_lines(options.input, [&](const std::string& line, size_t number) {
+    const std::string place = fmt::format("{}:{}", options.input.string(), number);
+    return tokenizer->decode(ids_of(line, find, place));
+  });
+}
+
+CLI::App* add_train_parser(CLI::App& parent, TrainOptions& options) {
+  CLI::App* parser = parent.add_subcommand("train", "Make a tokenizer from text");
+  parser->add_option("files", options.files, "text files, also .gz (default: standard input)")
+      ->type_name("FILE");
+  parser->add_option("--out", options.out, "file to write")->required()->type_name("FILE");
+  options.flags.add(*parser, TokenizerConfig());
+  parser->footer(
+      "Examples:\n"
+      "  attend tokenizer train train.de train.en --kind bpe --vocabulary 8000 --out bpe.model\n"
+      "  zcat words.gz | attend tokenizer train --kind character --out characters.txt");
+  return parser;
+}
+
+CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::string& ids) {
+  parser
+      ->add_option("tokenizer", options.tokenizer,
+                   "a tokenizer's file, or the model directory that has it")
+      ->required()
+      ->type_name("FILE");
+  parser->add_option("--input", options.input, "file, also .gz (default: standard input)")
+      ->type_name("FILE");
+  parser->add_option("--side", options.side, "which of a model's two tokenizers (source)")
+      ->check(CLI::IsMember({"source", "target"}).description(""))
+      ->type_name("{source,target}");
+  parser->add_flag("--ids", options.ids, ids);
+  return parser;
+}
+
+}  // namespace
+
+Command add_tokenizer(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("tokenizer", "Train a tokenizer, encode and decode text");
+  parser->require_subcommand(1);
+  auto train = std::make_shared<TrainOptions>();
+  auto encode = std::make_shared<CodeOptions>(), decode = std::make_shared<CodeOptions>();
+  const CLI::App* train_parser = add_train_parser(*parser, *train);
+  CLI::App* encode_parser =
+      add_code_parser(parser->add_subcommand("encode", "Write text as pieces"), *encode,
+                      "numbers instead of pieces");
+  encode_parser->footer(
+      "Examples:\n"
+      "  echo 'a house' | attend tokenizer encode bpe.model\n"
+      "  attend tokenizer encode model --side target --ids --input test.en");
+  CLI::App* decode_parser =
+      add_code_parser(parser->add_subcommand("decode", "Write pieces as text"), *decode,
+                      "the input has numbers instead of pieces");
+  decode_parser->footer(
+      "Example:\n"
+      "  attend tokenizer encode model --ids < text | attend tokenizer decode model --ids\n"
+      "Pieces stand between spaces; special ones, such as <unk>, are left out.");
+  parser->footer("`attend tokenizer train --help` and the like tell more.");
+  return {parser, [=] {
+            if (train_parser->parsed()) return run_train(*train);
+            return encode_parser->parsed() ? run_encode(*encode) : run_decode(*decode);
+          }};
+}
+
+}  // namespace attend::cli
