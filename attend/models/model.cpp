@@ -5,8 +5,8 @@
 namespace attend {
 namespace {
 
-constexpr Named<ModelKind> kKinds[] = {{ModelKind::kTransformer, "transformer"},
-                                       {ModelKind::kRnn, "rnn"}};
+constexpr Named<ModelKind> kKinds[] = {
+    {ModelKind::kTransformer, "transformer"}, {ModelKind::kRnn, "rnn"}, {ModelKind::kConv, "conv"}};
 
 struct Preset {
   std::string_view name;
@@ -15,7 +15,8 @@ struct Preset {
 constexpr Preset kPresets[] = {
     {"tiny", ModelKind::kTransformer}, {"small", ModelKind::kTransformer},
     {"base", ModelKind::kTransformer}, {"bahdanau", ModelKind::kRnn},
-    {"luong", ModelKind::kRnn},        {"vanilla", ModelKind::kRnn}};
+    {"luong", ModelKind::kRnn},        {"vanilla", ModelKind::kRnn},
+    {"conv", ModelKind::kConv}};
 
 }  // namespace
 
@@ -26,8 +27,8 @@ ModelKind model_kind_from_name(std::string_view name) {
 std::string_view name_of(ModelKind kind) { return name_from_value(kKinds, kind); }
 
 void ModelConfig::set_vocabularies(size_t source, size_t target) {
-  transformer.source_vocabulary = rnn.source_vocabulary = source;
-  transformer.target_vocabulary = rnn.target_vocabulary = target;
+  transformer.source_vocabulary = rnn.source_vocabulary = conv.source_vocabulary = source;
+  transformer.target_vocabulary = rnn.target_vocabulary = conv.target_vocabulary = target;
 }
 
 std::string preset_names() {
@@ -47,6 +48,8 @@ ModelConfig ModelConfig::of_preset(std::string_view name) {
     config.kind = preset.kind;
     if (preset.kind == ModelKind::kTransformer) {
       config.transformer = TransformerConfig::preset(name);
+    } else if (preset.kind == ModelKind::kConv) {
+      config.conv = ConvConfig::preset(name);
     } else {
       config.rnn = RnnConfig::preset(name);
     }
@@ -57,6 +60,7 @@ ModelConfig ModelConfig::of_preset(std::string_view name) {
 
 std::unique_ptr<Seq2Seq> make_model(const ModelConfig& config, Rng& rng) {
   if (config.kind == ModelKind::kRnn) return std::make_unique<RnnSeq2Seq>(config.rnn, rng);
+  if (config.kind == ModelKind::kConv) return std::make_unique<ConvSeq2Seq>(config.conv, rng);
   return std::make_unique<Transformer>(config.transformer, rng);
 }
 

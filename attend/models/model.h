@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "attend/models/conv.h"
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
 
 namespace attend {
 
-enum class ModelKind { kTransformer, kRnn };
+enum class ModelKind { kTransformer, kRnn, kConv };
 ModelKind model_kind_from_name(std::string_view name);  // throws ConfigError with the choices
 std::string_view name_of(ModelKind kind);
 
@@ -19,6 +20,7 @@ struct ModelConfig {
   ModelKind kind = ModelKind::kTransformer;
   TransformerConfig transformer;
   RnnConfig rnn;
+  ConvConfig conv;
 
   template <typename V>
   void fields(V& v) {
@@ -26,6 +28,7 @@ struct ModelConfig {
     v("kind", kind, "what is trained");
     v("transformer", transformer, "settings of the Transformer");
     v("rnn", rnn, "settings of the recurrent encoder-decoder");
+    v("conv", conv, "settings of the convolutional encoder-decoder");
   }
 
   void set_vocabularies(size_t source, size_t target);

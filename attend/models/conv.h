@@ -1,0 +1,137 @@
+// Convolutional sequence to sequence (Gehring et al., 2017): gated convolutions read the source,
+// causal ones write the target, dilated as in ByteNet (Kalchbrenner et al., 2016), and each layer
+// of the decoder looks at the source.
+#pragma once
+
+#include <string_view>
+
+#include "attend/models/transformer.h"
+#include "attend/nn/conv1d.h"
+
+namespace attend {
+
+struct ConvConfig {
+  size_t source_vocabulary = 0, target_vocabulary = 0;
+  size_t width = 256, hidden = 256, kernel = 3;
+  size_t encoder_layers = 4, decoder_layers = 4;
+  size_t dilation_cycle = 5;
+  PositionScheme positions = PositionScheme::kSinusoidal;
+  size_t max_length = 1024;  // of learned positions
+  Tying tying = Tying::kDecoder;
+  float dropout = 0.1f;
+
+  bool operator==(const ConvConfig&) const = default;
+  template <typename V>
+  void fields(V& v) {
+    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer");
+    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer");
+    v("width", width, "of a token's vector, of queries and of keys");
+    v("hidden", hidden, "channels of the convolutions");
+    v("kernel", kernel, "rows that a convolution sees");
+    v("encoder_layers", encoder_layers, "layers that read");
+    v("decoder_layers", decoder_layers, "layers that write");
+    v("dilation_cycle", dilation_cycle,
+      "decoder layers after which dilations 1, 2, 4 .. start again; 1: none are dilated");
+    v("positions", positions,
+      "how the model learns where a token stands: none, sinusoidal, learned");
+    v("max_length", max_length, "longest sequence of learned positions");
+    v("tying", tying, "which of the embeddings and the output layer are one table");
+    v("dropout", dropout, "of embeddings, of what convolutions see and of what is put out");
+  }
+
+  size_t dilation(size_t decoder_layer) const {
+    return size_t{1} << decoder_layer % dilation_cycle;
+  }
+  // How many tokens before its last one the decoder sees.
+  size_t reach() const;
+
+  static ConvConfig preset(std::string_view name);  // "conv"; the caller fills in vocabularies
+  void check() const;                               // throws ConfigError
+};
+
+// x + GLU(conv(x)), each sum of two scaled by sqrt(1/2) so that variances stay.
+struct ConvEncoderLayer {
+  Conv1d conv;
+  float dropout = 0.0f;
+
+  ConvEncoderLayer() = default;
+  ConvEncoderLayer(const ConvConfig& config, Rng& rng);
+  Tensor operator()(const Tensor& x, const Packing& packing) const;  // [rows, hidden]
+  void visit(Visitor& v) { v("conv", conv); }
+};
+
+// What the layers of a decoder look at, all at the same.
+struct ConvSource {
+  Tensor keys, values;  // [rows, width]
+  Packing packing;
+};
+
+// The rows that a decoder is at: of whole sequences, or one of each hypothesis.
+struct ConvTarget {
+  Tensor embedded;     // [rows, width]
+  Packing packing;     // those of each source
+  size_t written = 0;  // rows of each sequence before these
+};
+
+// The rows of each hypothesis that a causal convolution will look back at.
+struct ConvWindow {
+  size_t reach = 0;
+  Tensor rows;  // [hypotheses, reach x hidden]: row t of a sequence at place t % reach
+
+  ConvWindow(const Conv1dConfig& conv, size_t hypotheses);
+  // Row t of each hypothesis, x [hypotheses, hidden], comes in; what the convolution sees for it,
+  // [hypotheses x kernel, hidden].
+  Tensor advance(const Conv1dConfig& conv, const Tensor& x, size_t t);
+  void reorder(std::span<const size_t> parents);
+};
+
+struct ConvDecoderLayer {
+  std::string name;  // of its attention, for a Recorder
+  Conv1d conv;
+  Linear query, context;  // from channels to keys, and from values to channels
+  float dropout = 0.0f;
+
+  ConvDecoderLayer() = default;
+  ConvDecoderLayer(const ConvConfig& config, size_t layer, Rng& rng);
+  Tensor operator()(const Tensor& x, const ConvTarget& target, const ConvSource& source) const;
+  Tensor step(const Tensor& x, const ConvTarget& target, const ConvSource& source,
+              ConvWindow& window) const;
+  void visit(Visitor& v);
+
+ private:
+  // x + h + what it sees of the source; h [rows, hidden] is what the convolution gave.
+  Tensor look(const Tensor& x, const Tensor& h, const ConvTarget& target,
+              const ConvSource& source) const;
+};
+
+class ConvSeq2Seq : public Seq2Seq {
+ public:
+  ConvSeq2Seq(const ConvConfig& config, Rng& rng);
+
+  size_t vocabulary() const override { return config_.target_vocabulary; }
+  std::unique_ptr<State> start(const Tokens& sources) const override;
+  Tensor step(State& state, std::span<const int32_t> tokens) const override;
+  Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
+  void visit(Visitor& v) override;
+  std::vector<std::string> alignment_layers() const override;
+
+  const ConvConfig& config() const { return config_; }
+
+ private:
+  struct Decoding;
+  Tensor embed(const Embedding& table, const LearnedPositions& learned, const Tensor& ids,
+               const Packing& packing, size_t offset) const;
+  ConvSource encode(const Tokens& sources) const;
+  Tensor output(const Tensor& x) const;
+
+  ConvConfig config_;
+  Embedding source_embedding_, target_embedding_;
+  SinusoidalPositions sinusoids_;
+  LearnedPositions source_positions_, target_positions_;
+  Linear encoder_in_, encoder_out_, decoder_in_, decoder_out_;  // width to hidden and back
+  std::vector<ConvEncoderLayer> encoder_;
+  std::vector<ConvDecoderLayer> decoder_;
+  Linear output_;  // where it is not tied
+};
+
+}  // namespace attend
