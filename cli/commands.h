@@ -24,6 +24,9 @@ Command add_tokenizer(CLI::App& app);
 Command add_train(CLI::App& app);
 Command add_translate(CLI::App& app);
 
+// A usage error that lists the subcommands of `parser` when none was given.
+void require_subcommand(CLI::App& parser);
+
 // "attend 0.1.0", and the lines that say what it runs on.
 std::string version();
 std::string machine_summary();

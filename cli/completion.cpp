@@ -221,7 +221,7 @@ Command add_completion(CLI::App& app) {
   };
   CLI::App* parser =
       app.add_subcommand("completion", "Print completions for a shell, or the man page");
-  parser->require_subcommand(1);
+  require_subcommand(*parser);
   for (const Kind& kind : kKinds) parser->add_subcommand(kind.name, kind.what);
   parser->footer(
       "Examples:\n"

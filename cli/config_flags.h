@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/error.h"
 #include "attend/io/config.h"
 
 namespace attend::cli {
@@ -23,11 +24,18 @@ class ConfigFlags {
   void add(CLI::App& parser, const Config& defaults, const std::string& prefix = "") {
     add(parser, flags_of(defaults), prefix);
   }
-  // Sets what was given on the command line, and nothing else.
+  // Sets what was given on the command line, and nothing else; a value that cannot be is a usage
+  // error.
   template <typename Config>
   void apply(Config& config) const {
     for (const std::string& path : order_) {
-      if (const auto text = given(path)) set_flag(config, path, *text);
+      const auto text = given(path);
+      if (!text) continue;
+      try {
+        set_flag(config, path, *text);
+      } catch (const ConfigError& error) {
+        throw CLI::ValidationError(error.what());
+      }
     }
   }
 

@@ -1,11 +1,13 @@
 // The command `attend`. Exits 0 on success, 1 on a run-time error, 2 on a usage error.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <vector>
 
+#include "attend/base/error.h"
 #include "attend/base/parallel.h"
 #include "attend/kernels/gemm.h"
 #include "attend/kernels/machine.h"
@@ -24,7 +26,25 @@ std::string machine_summary() {
       kernels::simd_target(), thread_count(), own ? "own micro-kernel" : "oneDNN");
 }
 
+void require_subcommand(CLI::App& parser) {
+  parser.callback([&parser] {
+    if (!parser.get_subcommands().empty()) return;
+    std::vector<std::string> names;
+    for (const CLI::App* command : parser.get_subcommands([](CLI::App*) { return true; })) {
+      names.push_back(command->get_name());
+    }
+    throw CLI::ValidationError(parser.get_name(),
+                               fmt::format("say which: {}", fmt::join(names, ", ")));
+  });
+}
+
 namespace {
+
+// What was printed must have arrived, also on a disk that is full.
+int finished(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  throw IoError("cannot write standard output; is the disk full?");
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Attention models on CPUs: train them, run them, and see what they look at.",
@@ -48,7 +68,7 @@ int run(int argc, char** argv) {
   }
   if (threads > 0) set_thread_count(threads);
   for (const Command& command : commands) {
-    if (command.parser->parsed()) return command.run();
+    if (command.parser->parsed()) return finished(command.run());
   }
   fmt::print(stderr, "{}", app.help());
   return 2;
@@ -60,6 +80,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return attend::cli::run(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}\nRun with --help for more information.\n", error.what());
+    return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "attend: {}\n", error.what());
     return 1;

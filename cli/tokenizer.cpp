@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cstdio>
 #include <unordered_map>
 
@@ -41,7 +40,13 @@ int run_train(const TrainOptions& options) {
       reader = std::make_unique<LineReader>(*file++);
     }
   };
-  const auto tokenizer = train_tokenizer(config, next_line);
+  const auto tokenizer = [&] {
+    try {
+      return train_tokenizer(config, next_line);
+    } catch (const DataError& error) {
+      throw DataError("{}: {}", reader->name(), error.what());
+    }
+  }();
   tokenizer->save(options.out);
   fmt::print(stderr, "{}: {} tokens, {}\n", options.out.string(), tokenizer->size(),
              name_of(tokenizer->kind()));
@@ -58,21 +63,23 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const CodeOptions& options) {
   return options.side == "source" ? both.source : both.target;
 }
 
-// Each line through `code`, with its number.
+// Each line through `code`, which is told its place.
 template <typename Code>
 int run_lines(const std::filesystem::path& input, const Code& code) {
   LineReader reader(input);
   for (size_t done = 0;;) {
     const std::vector<std::string> lines = read_window(reader, kWindow);
     if (lines.empty()) return 0;
-    for (const std::string& line : lines) fmt::print("{}\n", code(line, ++done));
+    for (const std::string& line : lines) {
+      fmt::print("{}\n", code(line, fmt::format("{}:{}", reader.name(), ++done)));
+    }
     std::fflush(stdout);
   }
 }
 
 int run_encode(const CodeOptions& options) {
   const auto tokenizer = open_tokenizer(options);
-  return run_lines(options.input, [&](const std::string& line, size_t) {
+  return run_lines(options.input, [&](const std::string& line, const std::string&) {
     const std::vector<int32_t> ids = tokenizer->encode(line);
     if (options.ids) return fmt::format("{}", fmt::join(ids, " "));
     std::vector<std::string> pieces;
@@ -90,7 +97,10 @@ std::vector<int32_t> ids_of(std::string_view line, const Find& find, const std::
     line.remove_prefix(std::min(line.size(), word.size() + 1));
     if (word.empty()) continue;
     const std::optional<int32_t> id = find(word);
-    if (!id) throw DataError("{}: the tokenizer does not have '{}'", place, word);
+    if (!id) {
+      throw DataError("{}: the tokenizer does not have '{}'; is it its own, and --ids as it was?",
+                      place, word);
+    }
     ids.push_back(*id);
   }
   return ids;
@@ -107,8 +117,7 @@ int run_decode(const CodeOptions& options) {
     if (found == known.end()) return std::nullopt;
     return found->second;
   };
-  return run_lines(options.input, [&](const std::string& line, size_t number) {
-    const std::string place = fmt::format("{}:{}", options.input.string(), number);
+  return run_lines(options.input, [&](const std::string& line, const std::string& place) {
     return tokenizer->decode(ids_of(line, find, place));
   });
 }
@@ -145,7 +154,7 @@ CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::str
 
 Command add_tokenizer(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("tokenizer", "Train a tokenizer, encode and decode text");
-  parser->require_subcommand(1);
+  require_subcommand(*parser);
   auto train = std::make_shared<TrainOptions>();
   auto encode = std::make_shared<CodeOptions>(), decode = std::make_shared<CodeOptions>();
   const CLI::App* train_parser = add_train_parser(*parser, *train);

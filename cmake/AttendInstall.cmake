@@ -17,4 +17,14 @@ install(FILES ${PROJECT_BINARY_DIR}/attend-config.cmake
 if(TARGET attend_cli)
   set_target_properties(attend_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS attend_cli)
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(printed ${PROJECT_BINARY_DIR}/cli)
+    install(FILES ${printed}/attend.bash RENAME attend
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${printed}/attend.zsh RENAME _attend
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${printed}/attend.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(FILES ${printed}/attend.man RENAME attend.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  endif()
 endif()
