@@ -1,0 +1,68 @@
+# The life of a tiny model on the command line: cmake -DATTEND=... -DWORK=<a directory> -P cli_model.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/cli_expect.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+file(WRITE ${WORK}/words "january\nmay\nseptember\nfebruary\nmarch\napril\n")
+file(WRITE ${WORK}/numbers "01\n05\n09\n02\n03\n04\n")
+file(WRITE ${WORK}/short "january\n")
+file(WRITE ${WORK}/empty "")
+set(model ${WORK}/model)
+set(train train --preset tiny --target ${WORK}/numbers --out ${model}
+  --vocabulary.kind character --model.transformer.feed-forward 64
+  --model.transformer.encoder-layers 1 --model.transformer.decoder-layers 1
+  --model.transformer.dropout 0 --training.label-smoothing 0 --training.report-every 20
+  --optimizer.rate 0.01 --schedule.warmup 5)
+
+set(words --source ${WORK}/words)
+
+expect(1 "short has 1 lines but .*numbers has 6" ${train} --source ${WORK}/short --training.steps 1)
+file(REMOVE_RECURSE ${model})
+expect(0 "trained 40 steps" ${train} ${words} --model.transformer.width 32 --training.steps 40)
+expect(0 "resumed at step 40.*trained 100 steps" ${train} ${words} --model.transformer.width 32 --training.steps 100)
+expect(1 "trained with model.transformer.width = 32, not 64" ${train} ${words} --model.transformer.width 64)
+
+# Lines keep their order, from a file and through a pipe.
+expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
+execute_process(COMMAND cat ${WORK}/words COMMAND ${ATTEND} translate ${model} --beam 1 --window 2
+  OUTPUT_VARIABLE piped)
+expect_equal("${piped}" "${OUT}" "translate through a pipe")
+expect(0 "^0 [|][|][|] 01 [|][|][|] -[0-9.]+\n0 [|][|][|] [^|]* [|][|][|] -[0-9.]+\n1 [|][|][|] 05 "
+  translate ${model} --input ${WORK}/words --n-best 2)
+expect(0 "^{.line.:0,.source.:.january.,.translations.:\\[{.text.:.01." translate ${model} --json
+  --input ${WORK}/short)
+expect(2 "--beam should be a whole number" translate ${model} --beam x)
+
+# Scores: a line each, the same from columns, their mean over tokens, and token by token.
+expect(0 "^(-[0-9.]+\n)+$" score ${model} --source ${WORK}/words --target ${WORK}/numbers)
+set(scores "${OUT}")
+execute_process(COMMAND paste ${WORK}/words ${WORK}/numbers COMMAND ${ATTEND} score ${model}
+  OUTPUT_VARIABLE columns)
+expect_equal("${columns}" "${scores}" "scores from columns")
+expect(0 "^-[0-9.]+\t0 -?[0-9.]+\t1 -?[0-9.]+\t</s> -?[0-9.]+\n" score ${model} --tokens --mean
+  --source ${WORK}/words --target ${WORK}/numbers)
+expect(0 ".pieces.:\\[.0.,.1.,.</s>.\\]" score ${model} --json --source ${WORK}/words
+  --target ${WORK}/numbers)
+expect(0 "^$" score ${model} --source ${WORK}/empty --target ${WORK}/empty)
+expect(1 "words has 6 lines but .*short has 1;" score ${model} --source ${WORK}/words
+  --target ${WORK}/short)
+expect(1 "short:1: no tab" score ${model} --source ${WORK}/short)
+execute_process(COMMAND sh -c "'${ATTEND}' score '${model}' --source '${WORK}/words' --target '${WORK}/numbers' > /dev/full"
+  RESULT_VARIABLE result ERROR_VARIABLE err)
+if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write standard output")
+  message(FATAL_ERROR "A full disk: exit ${result}, ${err}")
+endif()
+
+set(files --source ${WORK}/words --target ${WORK}/numbers)
+expect(0 "accuracy +100.00  6 of 6 lines\nperplexity +1\\.[0-9]+ .*18 tokens" evaluate ${model} ${files})
+expect(0 "^{.perplexity.:{.score.:1\\.[0-9]+,[^{]*}}\n$" evaluate ${model} ${files} --json
+  --metric perplexity)
+expect(2 "a model needs --source" evaluate ${model})
+expect(1 "empty: the file has no lines" evaluate ${model} --source ${WORK}/empty
+  --target ${WORK}/empty)
+
+expect(0 "transformer, preset tiny.*parameters +[0-9]+\n.*encoder.*joint: .*character.*step 100 of 100.*width +32"
+  info ${model})
+expect(0 ".steps.: 100" info ${model} --json)
+
+set(INPUT ${WORK}/words)
+expect(0 "^j a n u a r y\n" tokenizer encode ${model})
