@@ -1,70 +1,18 @@
 // A training step of Bahdanau's model with LSTM cells.
-#include <algorithm>
-#include <memory>
-
 #include "attend/models/rnn.h"
-#include "attend/ops/cross_entropy.h"
-#include "attend/tensor/tape.h"
-#include "attend/tensor/training.h"
-#include "attend/train/optimizer.h"
-#include "bench/peers/cases.h"
+#include "bench/peers/training.h"
 
 namespace attend::peers {
 namespace {
 
-struct Training {
-  RnnSeq2Seq model;
-  Tokens source, target;
-  Tensor labels;
-  std::unique_ptr<Optimizer> optimizer = {};
-  uint64_t steps = 0;
-
-  Tensor loss() const { return cross_entropy(model.logits(source, target), labels); }
-  void step() {
-    const TrainingScope training(Rng(1, ++steps << 32));
-    backward(loss());
-    optimizer->step();
-  }
-};
-
-RnnConfig config_of(const Inputs& in) {
+Case train_rnn_case(const Inputs& in) {
   RnnConfig c = RnnConfig::preset("bahdanau");
   c.source_vocabulary = c.target_vocabulary = static_cast<size_t>(in.number("vocabulary"));
   c.cell = Cell::kLstm;
   c.embedding = c.hidden = static_cast<size_t>(in.number("width"));
   c.embedding_dropout = c.output_dropout = in.number("dropout");
-  return c;
-}
-
-// Parameters by their names. What is compared is the loss and its gradients before the first step,
-// without dropout.
-Case train_rnn_case(const Inputs& in) {
   Rng rng(1);
-  auto training = std::make_shared<Training>(
-      Training{RnnSeq2Seq(config_of(in), rng),
-               Tokens(in.integers("source"), Packing(in.integers("sources"))),
-               Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
-  const std::vector<NamedTensor> all = parameters(training->model);
-  for (const NamedTensor& p : all) {
-    std::ranges::copy(in.at(p.name).span(), p.tensor.span().begin());
-  }
-  const OptimizerConfig adamw{.rate = in.number("rate"), .check_finite = false};  // as the peer
-  training->optimizer = std::make_unique<Optimizer>(all, adamw);
-
-  const Tensor loss = training->loss();
-  backward(loss);
-  std::vector<NamedTensor> results{{"loss", loss.detach()}};
-  for (const NamedTensor& p : all) {
-    results.push_back({"d_" + p.name, Tensor::of(p.tensor.grad().span(), p.tensor.shape())});
-  }
-  clear_grads(training->model);
-  return {.leaves = {},
-          .step =
-              [training] {
-                training->step();
-                return Tensor();
-              },
-          .changed = results};
+  return training_case(RnnSeq2Seq(c, rng), in);
 }
 
 const Kind train_rnn_kind("train_rnn", train_rnn_case);
