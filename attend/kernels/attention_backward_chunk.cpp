@@ -4,7 +4,6 @@
 #include "attend/kernels/attention_backward_chunk.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "attend/kernels/gemm_scratch.h"
@@ -15,16 +14,17 @@
 #include <hwy/highway.h>
 
 #include "attend/kernels/attention_additive-inl.h"
+#include "attend/kernels/attention_row_gradient-inl.h"
 #include "attend/kernels/attention_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kWindow = 128;
+constexpr size_t kWindow = kGradientWindow;
 constexpr size_t kStride = kWindow + kPanel;
-// Keys that all rows go through before the next ones come: as many as stay in the cache, packed and
-// with their gradients.
+// Keys that all rows go through before the next ones come: a bound on the memory they are packed
+// in.
 constexpr size_t kGroup = 32 * kWindow;
 
 HWY_INLINE size_t Panels(size_t width) { return RoundUp(width, kPanel) / kPanel; }
@@ -48,14 +48,13 @@ HWY_NOINLINE void PackRowPanels(const RowBlock& block, const Matrix& x, size_t w
 
 class Backward {
  public:
-  Backward(const BackwardInputs& b, const AttentionGradients& grads)
-      : b_(b), spec_(b.spec), grads_(grads), dropout_(b.spec, b.longest_keys) {}
+  Backward(const BackwardInputs& b, const AttentionGradients& grads, const AttentionChunk& chunk,
+           const ChunkSums& sums)
+      : b_(b), spec_(b.spec), grads_(grads), chunk_(chunk), sums_(sums), row_(b, chunk, sums) {}
 
-  void Run(const AttentionChunk& chunk, const ChunkSums& sums) {
-    chunk_ = chunk;
-    sums_ = sums;
-    const size_t rows = chunk.queries * spec_.group();
-    const Keys keys = KeysOf(spec_, chunk).Panels(), all{0, spec_.k_count(chunk.sequence)};
+  void Run() {
+    const size_t rows = chunk_.queries * spec_.group();
+    const Keys keys = KeysOf(spec_, chunk_).Panels(), all{0, spec_.k_count(chunk_.sequence)};
     ClearUnseen(keys.And(all), all);
     few_ = rows <= kTileRows;
     Take(std::min(kGroup, keys.count()));
@@ -63,12 +62,12 @@ class Backward {
       group_ = keys.And({begin, begin + kGroup});
       PackKeys();
       const bool once = rows <= kBlockRows;
-      dk_ = StartSums(sums.dk, spec_.width, once, dk_sums_);
-      dv_ = StartSums(sums.dv, spec_.value_width, once, dv_sums_);
+      dk_ = StartSums(sums_.dk, spec_.width, once, dk_sums_);
+      dv_ = StartSums(sums_.dv, spec_.value_width, once, dv_sums_);
       if (additive()) Clear(dk_, spec_.width);
-      for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
-      Deliver(dk_, sums.dk, spec_.width);
-      Deliver(dv_, sums.dv, spec_.value_width);
+      for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk_, first});
+      Deliver(dk_, sums_.dk, spec_.width);
+      Deliver(dv_, sums_.dv, spec_.value_width);
     }
   }
 
@@ -182,7 +181,7 @@ class Backward {
     dq_in_place_ = grads_.dq.data != nullptr && !additive() && !bad_.any() && spec_.group() == 1 &&
                    spec_.width % kPanel == 0 &&
                    block.keys.end <= RoundDown(block.keys.begin, kWindow) + kWindow;
-    for (size_t r = 0; r < block.count; ++r) StartRow(block.rows[r], r, first);
+    for (size_t r = 0; r < block.count; ++r) row_.Start(block.rows[r], r, first);
     for (size_t begin = RoundDown(keys.begin, kWindow); begin < keys.end; begin += kWindow) {
       const Keys window{begin, begin + kWindow}, panels = keys.And(window);
       const size_t offset = panels.begin - begin;
@@ -217,21 +216,6 @@ class Backward {
     for (size_t t = 0; t < block.tiles.count; ++t) DeliverQueries(block, t);
   }
 
-  void StartRow(const QueryRow& row, size_t r, bool first) {
-    lse_[r] = b_.lse[row.row * spec_.heads + row.head];
-    dot_[r] = 0.0f;
-    if (spec_.weighting != FusedWeighting::kSoftmax || row.keys.empty()) return;
-    const size_t column = row.head * spec_.value_width;
-    dot_[r] = Sum(
-        spec_.value_width, [](V x, V y) { return hn::Mul(x, y); },
-        b_.out.data + row.row * b_.out.stride + column,
-        b_.dout.data + row.row * b_.dout.stride + column);
-    if (sums_.dsinks != nullptr && first) {
-      const float weight = std::exp(spec_.sinks[row.head] - lse_[r]);
-      sums_.dsinks[row.head % spec_.group()] -= weight * dot_[r];
-    }
-  }
-
   // The rows of a tile, and what they add to the gradient of their queries.
   void RunTile(const RowBlock& block, size_t t, Keys window, Keys panels) {
     const Keys seen = block.tile_keys[t].And(window);
@@ -249,7 +233,8 @@ class Backward {
       }
       clear(panels.begin, seen.begin);
       clear(seen.end, panels.end);
-      RunRow(block.rows[r], r, seen, p + seen.begin - window.begin, ds + seen.begin - window.begin);
+      row_.Run(block.rows[r], r, seen, p + seen.begin - window.begin,
+               ds + seen.begin - window.begin);
     }
     if (seen.empty() || additive()) return;
     const bool first = seen.begin == std::max(group_.begin, block.tile_keys[t].begin);
@@ -261,84 +246,6 @@ class Backward {
     MultiplyValues(block, t, ds, kStride, real, KeysAlong(), spec_.scale, add, to);
     if (bad_.any()) {
       bad_.Add({spec_, chunk_.sequence}, block, t, ds, kStride, real, spec_.scale, dq_);
-    }
-  }
-
-  // p: products to weights, as used on values. ds: gradients of those to gradients of the products.
-  void RunRow(const QueryRow& row, size_t r, Keys seen, float* p, float* ds) {
-    const ScoreTerms terms{spec_, chunk_.sequence};
-    const size_t size = seen.count();
-    terms.Finish(row, seen, p, capped_);
-    if (dropout_.on()) {
-      dropout_.Factors(row, RoundDown(seen.begin, kWindow), kWindow, factors_);
-      Transform(
-          ds, size, [](V x, V f) { return hn::Mul(x, f); }, ds, factors_ + seen.begin % kWindow);
-    }
-    WeighRow(r, size, p, ds);
-    if (dropout_.on()) {
-      Transform(
-          p, size, [](V x, V f) { return hn::Mul(x, f); }, p, factors_ + seen.begin % kWindow);
-    }
-    if (!terms.plain()) AddScoreGradients(terms, row, seen, ds);
-  }
-
-  // A weight of 0 passes no gradient, not even an infinite one.
-  HWY_NOINLINE void WeighRow(size_t r, size_t size, float* p, float* ds) const {
-    WeighScores(spec_.weighting, lse_[r], p, size);
-    const V zero = hn::Zero(D()), one = hn::Set(D(), 1.0f);
-    switch (spec_.weighting) {
-      case FusedWeighting::kSoftmax: {
-        const V dot = hn::Set(D(), dot_[r]);
-        return Transform(
-            ds, size,
-            [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(w, hn::Sub(dw, dot)));
-            },
-            p, ds);
-      }
-      case FusedWeighting::kSigmoid:
-        return Transform(
-            ds, size,
-            [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(dw, hn::Mul(w, hn::Sub(one, w))));
-            },
-            p, ds);
-      case FusedWeighting::kRelu:
-        return Transform(
-            ds, size, [=](V w, V dw) { return hn::IfThenZeroElse(hn::Eq(w, zero), dw); }, p, ds);
-    }
-  }
-
-  // From the gradient of scores to that of the products they were made of, and of biases.
-  HWY_NOINLINE void AddScoreGradients(const ScoreTerms& terms, const QueryRow& row, Keys panels,
-                                      float* ds) const {
-    const Keys seen = row.keys.And(panels);
-    if (seen.empty()) return;
-    const size_t before = seen.begin - panels.begin, size = seen.count();
-    ds += before;
-    if (spec_.inverse_temperature != 1.0f) {
-      const V factor = hn::Set(D(), spec_.inverse_temperature);
-      Transform(
-          ds, size, [=](V x) { return hn::Mul(x, factor); }, ds);
-    }
-    const auto add = [size, ds](float* to) {
-      Transform(
-          to, size, [](V x, V y) { return hn::Add(x, y); }, to, ds);
-    };
-    if (sums_.dbias.data != nullptr) {
-      add(sums_.dbias.row(chunk_.sequence, row.head, row.query) + seen.begin);
-    }
-    if (sums_.drelative != nullptr) {
-      const ptrdiff_t place =
-          terms.RelativeRow(row) - spec_.relative.data -
-          static_cast<ptrdiff_t>(chunk_.kv_head * spec_.group() * spec_.relative.size);
-      add(sums_.drelative + place + seen.begin);
-    }
-    if (spec_.softcap != 0.0f) {
-      const V one = hn::Set(D(), 1.0f);
-      Transform(
-          ds, size, [=](V x, V t) { return hn::Mul(x, hn::NegMulAdd(t, t, one)); }, ds,
-          capped_ + before);
     }
   }
 
@@ -425,9 +332,9 @@ class Backward {
   const BackwardInputs& b_;
   const AttentionSpec& spec_;
   const AttentionGradients& grads_;
-  WeightDropout dropout_;
-  AttentionChunk chunk_{};
-  ChunkSums sums_{};
+  const AttentionChunk& chunk_;
+  const ChunkSums& sums_;
+  RowGradients row_;
   bool few_ = false;  // rows: values are not packed for them
   Keys group_;        // of keys, in whole panels
   Keys keys_;         // those of them that exist, packed
@@ -442,8 +349,6 @@ class Backward {
   float* tanhs_;  // of additive scores
   bool dq_in_place_ =
       false;  // a block in a single window: its rows are made in the gradient itself
-  float lse_[kBlockRows], dot_[kBlockRows];
-  HWY_ALIGN float capped_[kStride], factors_[kWindow];
 };
 
 void DeliverKeys(const KeySums& sums, const AttentionGradients::Part& to, size_t kv_head,
@@ -461,7 +366,7 @@ void DeliverKeys(const KeySums& sums, const AttentionGradients::Part& to, size_t
 
 void BackwardChunk(const BackwardInputs& inputs, const AttentionGradients& grads,
                    const AttentionChunk& chunk, const ChunkSums& sums) {
-  Backward(inputs, grads).Run(chunk, sums);
+  Backward(inputs, grads, chunk, sums).Run();
 }
 
 }  // namespace
