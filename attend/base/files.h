@@ -49,4 +49,18 @@ class AtomicFile {
 
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
+// Below the system's own for temporary files; removed at the end with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace attend

@@ -1,39 +1,22 @@
 #include "attend/base/files.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "attend/base/error.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A fresh directory for each test, removed after it.
-class Files : public testing::Test {
+class Files : public DirectoryTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "attend-files-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  static void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
-  static std::string read(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
   size_t entries() const { return entries(directory_); }
   static size_t entries(const fs::path& directory) {
     return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
@@ -48,8 +31,6 @@ class Files : public testing::Test {
       EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
     }
   }
-
-  fs::path directory_;
 };
 
 TEST_F(Files, AtomicFileReplacesTheWholeFile) {
@@ -117,26 +98,6 @@ TEST_F(Files, AtomicFileWritesBesideItsPath) {
   }
   fs::current_path(before);
 }
-
-// A limit on file size stands in for a full disk.
-class SmallFiles {
- public:
-  explicit SmallFiles(rlim_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
-    const struct rlimit small { size, before_.rlim_max };
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  }
-  ~SmallFiles() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  SmallFiles(const SmallFiles&) = delete;
-  SmallFiles& operator=(const SmallFiles&) = delete;
-
- private:
-  struct rlimit before_ {};
-  void (*handler_)(int);
-};
 
 TEST_F(Files, AtomicFileKeepsTheOldOneWhenAWriteFails) {
   const fs::path path = directory_ / "model";

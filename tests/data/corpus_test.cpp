@@ -153,7 +153,7 @@ TEST_F(CorpusTest, AFailureLeavesTheOldFile) {
 TEST_F(CorpusTest, NothingLeftIsAnErrorThatSaysWhy) {
   CorpusSpec none = spec("aa\n\n", "b\nb\n");
   none.longest_source = 1;
-  const std::string error = error_of<DataError>([&] { build_corpus(none, file()); });
+  const std::string error = message_of<DataError>([&] { build_corpus(none, file()); });
   EXPECT_NE(error.find("no pair is left of 2: 1 have an empty side, 1 are too long"), error.npos)
       << error;
   none.files.source = "-";
@@ -165,7 +165,7 @@ TEST_F(CorpusTest, EveryTruncationIsRefused) {
   const std::string whole = read(file());
   for (size_t size = 0; size < whole.size(); ++size) {
     write("corpus", whole.substr(0, size));
-    const std::string error = error_of<FormatError>([&] { Corpus{file()}; });
+    const std::string error = message_of<FormatError>([&] { Corpus{file()}; });
     EXPECT_NE(error.find(file().string()), error.npos) << error;
   }
   write("corpus", whole + "x");

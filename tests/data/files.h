@@ -1,37 +1,24 @@
-// A fresh directory for each test of data, removed after it, and files in it.
+// Files for the tests of data, plain and compressed.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 
+#include "tests/errors.h"
+#include "tests/files.h"
+
 namespace attend {
 
-class DataFiles : public testing::Test {
+class DataFiles : public DirectoryTest {
  protected:
   using Path = std::filesystem::path;
 
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "attend-data-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   Path write(const std::string& name, std::string_view content) const {
-    std::ofstream(directory_ / name, std::ios::binary) << content;
+    DirectoryTest::write(directory_ / name, content);
     return directory_ / name;
-  }
-  static std::string read(const Path& path) {
-    std::ostringstream content;
-    content << std::ifstream(path, std::ios::binary).rdbuf();
-    return content.str();
   }
   // The content compressed, as one gzip member.
   static std::string gzip(std::string_view content) {
@@ -48,19 +35,6 @@ class DataFiles : public testing::Test {
     deflateEnd(&stream);
     return out;
   }
-  // The text of the error of type E that `action` throws.
-  template <typename E, typename Action>
-  static std::string error_of(const Action& action) {
-    try {
-      action();
-    } catch (const E& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "no error of this type";
-    return "";
-  }
-
-  Path directory_;
 };
 
 }  // namespace attend

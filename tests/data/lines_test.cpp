@@ -79,7 +79,7 @@ TEST_F(LineReaderTest, RepairsAreCounted) {
 TEST_F(LineReaderTest, Utf16IsRefusedWithAWayOut) {
   for (const char* mark : {"\xFF\xFE", "\xFE\xFF"}) {
     const auto path = write("wide.txt", std::string(mark) + "a");
-    const std::string error = error_of<DataError>([&] { lines_of(path); });
+    const std::string error = message_of<DataError>([&] { lines_of(path); });
     EXPECT_NE(error.find("wide.txt"), error.npos);
     EXPECT_NE(error.find("iconv"), error.npos);
   }
@@ -123,7 +123,7 @@ TEST_F(LineReaderTest, EveryTruncationOfGzipIsRefused) {
   const std::string whole = gzip("some text\nand more of it\n" + std::string(1000, 'x'));
   for (size_t size = 2; size < whole.size(); ++size) {
     const auto path = write("cut.gz", whole.substr(0, size));
-    const std::string error = error_of<FormatError>([&] { lines_of(path); });
+    const std::string error = message_of<FormatError>([&] { lines_of(path); });
     EXPECT_NE(error.find(path.string()), error.npos) << error;
     EXPECT_NE(error.find("at byte " + std::to_string(size)), error.npos) << error;
   }

@@ -60,7 +60,7 @@ TEST_F(PairReaderTest, ALineOverTheLimitTakesItsPartnerWithIt) {
 TEST_F(PairReaderTest, UnequalNumbersOfLinesAreRefusedWithBoth) {
   const auto five = write("five.txt", "1\n2\n3\n4\n5\n"), three = write("three.txt", "1\n2\n3");
   for (const auto& [source, target] : {std::pair(five, three), std::pair(three, five)}) {
-    const std::string error = error_of<DataError>([&] { pairs_of({source, target}); });
+    const std::string error = message_of<DataError>([&] { pairs_of({source, target}); });
     EXPECT_NE(error.find("five.txt has 5"), error.npos) << error;
     EXPECT_NE(error.find("three.txt has 3"), error.npos) << error;
   }
@@ -68,7 +68,7 @@ TEST_F(PairReaderTest, UnequalNumbersOfLinesAreRefusedWithBoth) {
 
 TEST_F(PairReaderTest, AMissingColumnIsRefusedWithItsLine) {
   const auto file = write("a.tsv", "one\teins\ntwo zwei\n");
-  const std::string error = error_of<DataError>([&] { pairs_of({file}); });
+  const std::string error = message_of<DataError>([&] { pairs_of({file}); });
   EXPECT_NE(error.find("a.tsv:2: 1 columns"), error.npos) << error;
   EXPECT_THROW(pairs_of({.source = file, .source_column = 0}), ConfigError);
   EXPECT_THROW(pairs_of({"-", "-"}), ConfigError);

@@ -8,22 +8,22 @@
 #include "attend/base/files.h"
 #include "attend/base/log.h"
 #include "tests/errors.h"
-#include "tests/io/temporary.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Checkpoints : public TemporaryDirectory {
+class Checkpoints : public DirectoryTest {
  protected:
   void SetUp() override {
-    TemporaryDirectory::SetUp();
+    DirectoryTest::SetUp();
     before_ = set_log_sink([this](LogLevel, std::string_view text) { messages_ += text; });
   }
   void TearDown() override {
     set_log_sink(before_);
-    TemporaryDirectory::TearDown();
+    DirectoryTest::TearDown();
   }
 
   Checkpoint save(int64_t step, const std::string& text = "weights") {

@@ -5,14 +5,14 @@
 
 #include "attend/io/json_log.h"
 #include "tests/errors.h"
-#include "tests/io/temporary.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ModelDirectories : public TemporaryDirectory {};
+class ModelDirectories : public DirectoryTest {};
 
 TEST_F(ModelDirectories, HaveTheirPartsWithin) {
   const ModelDirectory model{directory_ / "a" / "model"};
@@ -61,10 +61,10 @@ TEST_F(ModelDirectories, AreUnlockedWhenTheirTrainerDies) {
   ::close(locked[1]);
 }
 
-class JsonLogs : public TemporaryDirectory {
+class JsonLogs : public DirectoryTest {
  protected:
   void SetUp() override {
-    TemporaryDirectory::SetUp();
+    DirectoryTest::SetUp();
     path_ = directory_ / "log.jsonl";
   }
   fs::path path_;

@@ -11,7 +11,7 @@
 #include "attend/base/error.h"
 #include "attend/io/safetensors_header.h"
 #include "tests/errors.h"
-#include "tests/io/temporary.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
@@ -29,10 +29,10 @@ Tensor counting(const Shape& shape, float first = 0) {
   return tensor;
 }
 
-class Safetensors : public TemporaryDirectory {
+class Safetensors : public DirectoryTest {
  protected:
   void SetUp() override {
-    TemporaryDirectory::SetUp();
+    DirectoryTest::SetUp();
     path_ = directory_ / "model.safetensors";
   }
   // What is said of a file with these bytes.

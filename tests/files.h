@@ -1,28 +1,23 @@
-// A fresh directory for each test, removed after it; and plain reading and writing within it.
+// A fresh directory for each test, files in it, and a disk that is full.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "attend/base/files.h"
+
 namespace attend {
 
-class TemporaryDirectory : public testing::Test {
+// A test in a directory of its own.
+class DirectoryTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "attend-io-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   static void write(const std::filesystem::path& path, std::string_view text) {
     std::ofstream(path, std::ios::binary) << text;
   }
@@ -32,7 +27,11 @@ class TemporaryDirectory : public testing::Test {
     return text.str();
   }
 
-  std::filesystem::path directory_;
+ private:
+  const TemporaryDirectory temporary_;
+
+ protected:
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 // While it lives no file can grow past `size`, as if the disk were full.
