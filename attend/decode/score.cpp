@@ -1,26 +1,23 @@
 #include "attend/decode/score.h"
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
+#include "attend/data/batch.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 
 DecoderRows decoder_rows(const Tokens& targets) {
-  const Packing& packing = targets.packing;
-  std::vector<int32_t> inputs, labels, lengths;
-  inputs.reserve(packing.rows() + packing.count());
-  labels.reserve(packing.rows() + packing.count());
-  for (size_t s = 0; s < packing.count(); ++s) {
-    const auto ids = targets.ids.index_span().subspan(packing.begin(s), packing.length(s));
-    inputs.push_back(kStart);
-    inputs.insert(inputs.end(), ids.begin(), ids.end());
-    labels.insert(labels.end(), ids.begin(), ids.end());
-    labels.push_back(kEnd);
-    lengths.push_back(static_cast<int32_t>(ids.size()) + 1);
+  const auto ids = targets.ids.index_span();
+  std::vector<int32_t> lengths;
+  for (size_t s = 0; s < targets.packing.count(); ++s) {
+    lengths.push_back(static_cast<int32_t>(targets.packing.length(s)) + 1);
   }
-  return {Tokens(inputs, Packing(lengths)), Tensor::ids(labels, {labels.size()})};
+  Batch batch;
+  batch.target.assign(ids.begin(), ids.end());
+  batch.targets = Packing(lengths);
+  const std::vector<int32_t> labels = batch.labels();
+  return {Tokens(batch.decoder_inputs(), batch.targets), Tensor::ids(labels, {labels.size()})};
 }
 
 std::vector<Scored> score(const Seq2Seq& model, const Tokens& sources, const Tokens& targets) {

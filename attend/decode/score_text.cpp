@@ -1,21 +1,10 @@
 #include "attend/decode/score_text.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "attend/base/error.h"
+#include "attend/base/special_tokens.h"
+#include "attend/decode/by_length.h"
 
 namespace attend {
-namespace {
-
-std::vector<std::string> chosen(std::span<const std::string> lines, std::span<const size_t> which) {
-  std::vector<std::string> some;
-  some.reserve(which.size());
-  for (const size_t i : which) some.push_back(lines[i]);
-  return some;
-}
-
-}  // namespace
 
 std::vector<ScoredText> score_text(const TextModel& model, std::span<const std::string> sources,
                                    std::span<const std::string> targets, size_t batch_tokens) {
@@ -23,21 +12,23 @@ std::vector<ScoredText> score_text(const TextModel& model, std::span<const std::
     throw DataError("score: {} sources but {} targets", sources.size(), targets.size());
   }
   std::vector<ScoredText> all(sources.size());
-  std::vector<size_t> lengths(sources.size()), order(sources.size());
+  std::vector<std::vector<int32_t>> source_ids(sources.size());
+  std::vector<size_t> lengths(sources.size());
   for (size_t i = 0; i < all.size(); ++i) {
+    source_ids[i] = model.source->encode(sources[i]);
+    source_ids[i].push_back(kEnd);
     all[i].tokens = model.target->encode(targets[i]);
-    lengths[i] = model.source->encode(sources[i]).size() + all[i].tokens.size() + 2;  // two ends
+    lengths[i] = source_ids[i].size() + all[i].tokens.size() + 1;
   }
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return lengths[i]; });
-
-  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    size_t tokens = lengths[order[end++]];
-    while (end < order.size() && (tokens += lengths[order[end]]) <= batch_tokens) ++end;
-    const auto which = std::span(order).subspan(begin, end - begin);
-    std::vector<Scored> scored = score(*model.model, model.sources(chosen(sources, which)),
-                                       model.targets(chosen(targets, which)));
-    for (size_t i = 0; i < which.size(); ++i) all[which[i]].scored = std::move(scored[i]);
+  for (const std::vector<size_t>& batch : batches_by_length(lengths, batch_tokens)) {
+    TokenLines some_sources, some_targets;
+    for (const size_t i : batch) {
+      some_sources.add(source_ids[i]);
+      some_targets.add(all[i].tokens);
+    }
+    const std::vector<Scored> scored =
+        score(*model.model, some_sources.tokens(), some_targets.tokens());
+    for (size_t i = 0; i < batch.size(); ++i) all[batch[i]].scored = scored[i];
   }
   return all;
 }

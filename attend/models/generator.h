@@ -22,6 +22,19 @@ struct Tokens {
       : ids(Tensor::ids(values, {values.size()})), packing(std::move(lengths)) {}
 };
 
+// Lines of ids, gathered one by one.
+class TokenLines {
+ public:
+  void add(std::span<const int32_t> line) {
+    ids_.insert(ids_.end(), line.begin(), line.end());
+    lengths_.push_back(static_cast<int32_t>(line.size()));
+  }
+  Tokens tokens() const { return {ids_, Packing(lengths_)}; }
+
+ private:
+  std::vector<int32_t> ids_, lengths_;
+};
+
 class Generator {
  public:
   // Hypotheses that are being written: any number for each source, those of one source side by

@@ -10,15 +10,6 @@
 namespace attend {
 namespace {
 
-TransformerConfig small_transformer() {
-  TransformerConfig c;
-  c.source_vocabulary = kSourceTokens;
-  c.target_vocabulary = kTargetTokens;
-  c.width = 16, c.heads = 2, c.feed_forward = 24;
-  c.encoder_layers = c.decoder_layers = 2;
-  return c;
-}
-
 void expect_rows_sum_to_one(const std::vector<Tensor>& all, const Tokens& sources,
                             const Tokens& targets, size_t without) {
   ASSERT_EQ(all.size(), sources.packing.count());
