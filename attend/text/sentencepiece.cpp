@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "attend/base/error.h"
+#include "attend/base/files.h"
 #include "attend/base/utf8.h"
 
 namespace attend {
@@ -96,6 +97,24 @@ class Sentences : public sentencepiece::SentenceIterator {
 // Lines longer than this are not learnt from: SentencePiece aborts on words of 65536 characters.
 constexpr size_t kLongestLine = 16384;
 
+// Rules in SentencePiece's form, code points in hexadecimal, that write text in lower case and any
+// space as ' '. Its own nmt_nfkc_cf folds case: it writes ß as ss, which no reader wants back.
+std::string lower_case_rules() {
+  std::string rules;
+  for (const char32_t space : std::u32string_view(U"\t\u00A0\u2009\u202F\u3000")) {
+    rules += fmt::format("{:X}\t20\n", uint32_t{space});
+  }
+  constexpr char32_t kLastWithCase = 0x1FFFF;
+  for (char32_t c = 'A'; c <= kLastWithCase; ++c) {
+    if (c >= 0xD800 && c <= 0xDFFF) continue;
+    std::string text;
+    append_utf8(text, c);
+    const char32_t lower = first_code_point(lower_case(text)).value;
+    if (lower != c) rules += fmt::format("{:X}\t{:X}\n", uint32_t{c}, uint32_t{lower});
+  }
+  return rules;
+}
+
 std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig& config) {
   const auto flag = [](bool on) { return on ? "true" : "false"; };
   return {
@@ -104,7 +123,7 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
       {"hard_vocab_limit", "false"},  // a small text gives what it can
       {"character_coverage", fmt::format("{}", config.character_coverage)},
       {"byte_fallback", flag(config.byte_fallback)},
-      {"normalization_rule_name", config.lowercase ? "nmt_nfkc_cf" : "nmt_nfkc"},
+      {"normalization_rule_name", "nmt_nfkc"},
       {"input_sentence_size", std::to_string(config.sample)},
       {"max_sentence_length", std::to_string(kLongestLine)},
       {"unk_id", std::to_string(kUnknown)},
@@ -145,9 +164,16 @@ std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& conf
   }
   sentencepiece::SetRandomGeneratorSeed(1);  // draws the sample of lines
   Sentences sentences(lines);
+  auto flags = trainer_flags(config);
+  std::optional<TemporaryDirectory> rules;  // SentencePiece reads them from a file only
+  if (config.lowercase) {
+    rules.emplace();
+    const std::filesystem::path file = rules->path() / "lower_case.tsv";
+    replace_file(file, lower_case_rules());
+    flags["normalization_rule_tsv"] = file.string();
+  }
   std::string model;
-  const auto status =
-      sentencepiece::SentencePieceTrainer::Train(trainer_flags(config), &sentences, &model);
+  const auto status = sentencepiece::SentencePieceTrainer::Train(flags, &sentences, &model);
   if (!sentences.any()) throw DataError("tokenizer: there is no text to take a vocabulary from");
   if (!status.ok()) {
     throw ConfigError("tokenizer: {} with a vocabulary of {}: {}", name_of(config.kind),

@@ -1,7 +1,6 @@
 #include "attend/text/tokenizer.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/fields.h"
 #include "attend/base/rng.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
@@ -53,17 +53,9 @@ bool refused(std::string_view content) {
   }
 }
 
-class TokenizerFiles : public testing::Test {
+class TokenizerFiles : public DirectoryTest {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "attend-text-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-    file_ = directory_ / "tokenizer";
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
-  fs::path directory_, file_;
+  const fs::path file_ = directory_ / "tokenizer";
 };
 
 TEST(Tokenizer, NamesParseAndPrint) {
@@ -161,9 +153,10 @@ TEST(Tokenizer, LowerCaseIsUnicode) {
   for (const TokenizerKind kind : kAll) {
     const auto tokenizer =
         train_tokenizer({.kind = kind, .vocabulary = 40, .lowercase = true},
-                        std::vector<std::string>{"über ÄPFEL ÇA Été", "äpfel", "ça"});
+                        std::vector<std::string>{"über ÄPFEL ÇA Été", "äpfel", "ça", "weiß"});
     EXPECT_EQ(tokenizer->encode("ÜBER Äpfel"), tokenizer->encode("über äpfel")) << name_of(kind);
     EXPECT_EQ(tokenizer->decode(tokenizer->encode("ÜBER Äpfel")), "über äpfel") << name_of(kind);
+    EXPECT_EQ(tokenizer->decode(tokenizer->encode("Weiß")), "weiß") << name_of(kind);
   }
 }
 
