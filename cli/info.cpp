@@ -84,14 +84,7 @@ Json training_of(const ModelDirectory& directory) {
 
 Json describe(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
-  if (!std::filesystem::exists(directory.config())) {
-    throw IoError(
-        "{}: not a model directory: it has no config.json; give the directory that `attend train` "
-        "wrote",
-        root.string());
-  }
-  ModelConfig config;
-  read_config(config, directory.config());
+  const ModelConfig config = load_model_config(directory);
   const std::string kind(name_of(config.kind));
   return {{"directory", root.string()},
           {"kind", kind},

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "attend/io/checkpoint.h"
+#include "attend/io/model_directory.h"
 #include "attend/train/run.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
@@ -28,6 +30,20 @@ void on_signal(int number) {
   signal(number, SIG_DFL);  // a second one ends the program at once
 }
 
+// "1000", or "+1000" more than the newest checkpoint has.
+int64_t steps_of(const std::string& text, const std::filesystem::path& out) {
+  RunConfig config;
+  const bool more = text.starts_with('+');
+  try {
+    set_flag(config, "training.steps", more ? text.substr(1) : text);
+  } catch (const ConfigError&) {
+    throw CLI::ValidationError(
+        "--steps should be a whole number, or one with + before it; it is '" + text + "'");
+  }
+  const auto newest = latest_checkpoint(ModelDirectory{out}.checkpoints());
+  return config.training.steps + (more && newest ? newest->step : 0);
+}
+
 RunConfig config_of(const Options& options) {
   RunConfig config;
   std::string preset = options.preset;
@@ -43,6 +59,7 @@ RunConfig config_of(const Options& options) {
   if (!options.valid_source.empty()) config.data.valid_source = options.valid_source;
   if (!options.valid_target.empty()) config.data.valid_target = options.valid_target;
   options.flags.apply(config);
+  if (!options.steps.empty()) config.training.steps = steps_of(options.steps, config.out);
   return config;
 }
 
@@ -53,7 +70,7 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
   fmt::print("pairs         {} ({} left out)\n", plan.pairs, plan.left_out);
   fmt::print("steps         {}, {} to an epoch\n", config.training.steps,
              plan.batches_per_epoch / config.training.accumulation);
-  fmt::print("memory        {}\n", memory(plan.peak_memory));
+  fmt::print("memory        {}\n", memory(peak_memory()));
   fmt::print("time          {} at {:.0f} tokens/s, without validation\n", duration(plan.seconds),
              plan.tokens_per_second);
 }
@@ -99,6 +116,8 @@ Command add_train(CLI::App& app) {
       ->type_name("FILE");
   parser->add_option("--preset", options->preset, "a model from the papers: " + preset_names())
       ->type_name("NAME");
+  parser->add_option("--steps", options->steps, "updates in all, or +N for N more than there are")
+      ->type_name("N");
   parser->add_flag("--dry-run", options->dry_run,
                    "print parameters, memory, steps and time, and train nothing");
   options->flags.add(*parser, RunConfig());
@@ -106,6 +125,7 @@ Command add_train(CLI::App& app) {
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
+      "  attend train config.yaml --steps +1000\n"
       "  attend train --preset bahdanau --source a.txt --target b.txt --out model --dry-run\n"
       "Ctrl-C saves and stops; the same command goes on from there. Every setting can stand in "
       "the\n"

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/draw.h"
+#include "cli/text_input.h"
 
 namespace attend::cli {
 namespace {
@@ -68,15 +69,6 @@ void print(const Options& options, const TextModel& model, bool many, size_t lin
     fmt::print("{}{}\n", t.texts[i], after_text(options, many || options.scores, t, i));
     if (options.draw) fmt::print("{}", drawn(model, t, i));
   }
-}
-
-// Lines as they come: what is there already goes together, and nothing waits for more.
-std::vector<std::string> read_window(LineReader& reader, size_t most) {
-  std::vector<std::string> lines;
-  while (lines.size() < most && (lines.empty() || reader.ready()) && reader.next()) {
-    lines.emplace_back(reader.line());
-  }
-  return lines;
 }
 
 std::vector<std::string> read_starts(LineReader& reader, size_t count) {

@@ -18,7 +18,9 @@ set(words --source ${WORK}/words)
 expect(1 "short has 1 lines but .*numbers has 6" ${train} --source ${WORK}/short --training.steps 1)
 file(REMOVE_RECURSE ${model})
 expect(0 "trained 40 steps" ${train} ${words} --model.transformer.width 32 --training.steps 40)
-expect(0 "resumed at step 40.*trained 100 steps" ${train} ${words} --model.transformer.width 32 --training.steps 100)
+expect(0 "resumed at step 40.*trained 90 steps" ${train} ${words} --model.transformer.width 32 --training.steps 90)
+expect(0 "resumed at step 90.*trained 100 steps" ${train} ${words} --model.transformer.width 32 --steps +10)
+expect(2 "--steps.*whole number" ${train} ${words} --steps +x)
 expect(1 "trained with model.transformer.width = 32, not 64" ${train} ${words} --model.transformer.width 64)
 
 # Lines keep their order, from a file and through a pipe.

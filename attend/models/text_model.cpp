@@ -2,26 +2,10 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
-#include "attend/base/special_tokens.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
 
 namespace attend {
-namespace {
-
-Tokens encode(const Tokenizer& tokenizer, std::span<const std::string> lines, bool with_end) {
-  std::vector<int32_t> ids, lengths;
-  for (const std::string& line : lines) {
-    const size_t before = ids.size();
-    const std::vector<int32_t> encoded = tokenizer.encode(line);
-    ids.insert(ids.end(), encoded.begin(), encoded.end());
-    if (with_end) ids.push_back(kEnd);
-    lengths.push_back(static_cast<int32_t>(ids.size() - before));
-  }
-  return {ids, Packing(lengths)};
-}
-
-}  // namespace
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
   if (std::filesystem::exists(directory.tokenizer())) {
@@ -39,16 +23,22 @@ void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenize
   tokenizers.source->save(directory.tokenizer("source"));
 }
 
-TextModel TextModel::load(const std::filesystem::path& root) {
-  const ModelDirectory directory{root};
+ModelConfig load_model_config(const ModelDirectory& directory) {
   if (!std::filesystem::exists(directory.config())) {
     throw IoError(
         "{}: not a model directory: it has no config.json; give the directory that `attend train` "
         "wrote",
-        root.string());
+        directory.root.string());
   }
+  ModelConfig config;
+  read_config(config, directory.config());
+  return config;
+}
+
+TextModel TextModel::load(const std::filesystem::path& root) {
+  const ModelDirectory directory{root};
   TextModel loaded;
-  read_config(loaded.config, directory.config());
+  loaded.config = load_model_config(directory);
   const Tokenizers tokenizers = load_tokenizers(directory);
   if (tokenizers.source == nullptr) throw IoError("{}: it has no tokenizer", root.string());
   loaded.source = tokenizers.source;
@@ -66,14 +56,6 @@ void TextModel::save_description(const ModelDirectory& directory) const {
 
 void TextModel::save_weights(const std::filesystem::path& file) const {
   write_safetensors(file, parameters(*model));
-}
-
-Tokens TextModel::sources(std::span<const std::string> lines) const {
-  return encode(*source, lines, true);
-}
-
-Tokens TextModel::targets(std::span<const std::string> lines) const {
-  return encode(*target, lines, false);
 }
 
 }  // namespace attend

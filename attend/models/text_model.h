@@ -22,13 +22,10 @@ struct TextModel {
   // config.json and the tokenizers; the weights.
   void save_description(const ModelDirectory& directory) const;
   void save_weights(const std::filesystem::path& file) const;
-
-  bool joint() const { return source == target; }
-
-  // Ids of lines as the model reads them, an end after each.
-  Tokens sources(std::span<const std::string> lines) const;
-  Tokens targets(std::span<const std::string> lines) const;  // without start and end
 };
+
+// The architecture of a model directory. Throws IoError where it is none.
+ModelConfig load_model_config(const ModelDirectory& directory);
 
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source, target;

@@ -1,8 +1,6 @@
 #include "attend/train/run.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -27,21 +25,24 @@ PairFiles training_files(const RunConfig& config) {
 
 // Trained on both sides together, or on each by itself.
 Tokenizers train_tokenizers(const RunConfig& config) {
-  const auto train = [&](bool sources, bool targets) {
+  const auto train = [&](const TokenizerConfig& tokenizer, bool sources, bool targets) {
     PairReader reader(training_files(config));
     bool target_next = false;
-    return train_tokenizer(config.vocabulary.tokenizer, [&]() -> std::optional<std::string_view> {
+    return train_tokenizer(tokenizer, [&]() -> std::optional<std::string_view> {
       if (std::exchange(target_next, false)) return reader.target();
       if (!reader.next()) return std::nullopt;
       target_next = sources && targets;
       return sources ? reader.source() : reader.target();
     });
   };
-  if (config.vocabulary.joint) {
-    const auto joint = train(true, true);
+  const TokenizerConfig& source = config.vocabulary.tokenizer;
+  if (config.vocabulary.one()) {
+    const auto joint = train(source, true, true);
     return {joint, joint};
   }
-  return {train(true, false), train(false, true)};
+  TokenizerConfig target = source;
+  target.kind = config.vocabulary.target_kind.value_or(source.kind);
+  return {train(source, true, false), train(target, false, true)};
 }
 
 TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
@@ -236,28 +237,6 @@ struct LastReport : TrainingObserver {
   void on_report(const TrainingReport& r) override { report = r; }
 };
 
-// A directory that goes away.
-struct TemporaryDirectory {
-  std::filesystem::path path;
-
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "attend-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw IoError("cannot make a directory {}", name);
-    path = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-};
-
-size_t peak_memory() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<size_t>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 RunPlan plan_training(const RunConfig& given) {
@@ -267,7 +246,7 @@ RunPlan plan_training(const RunConfig& given) {
   config.training.report_every = kPlannedSteps;
   config.data.valid_source = config.data.valid_target = "";
   LastReport last;
-  Prepared prepared(config, {temporary.path}, last);
+  Prepared prepared(config, {temporary.path()}, last);
   RunPlan plan;
   for (const NamedTensor& p : parameters(*prepared.model.model)) {
     plan.parameters += p.tensor.size();
@@ -294,13 +273,13 @@ RunPlan plan_training(const RunConfig& given) {
                         static_cast<double>(config.training.accumulation) /
                         static_cast<double>(plan.batches_per_epoch);
   plan.seconds = epochs * tokens / plan.tokens_per_second;
-  plan.peak_memory = peak_memory();
   return plan;
 }
 
 RunResult run_training(const RunConfig& config, TrainingObserver& observer,
                        const std::atomic<bool>& stop) {
   config.check();
+  PairReader(training_files(config));  // a file that is missing should leave no directory behind
   const ModelDirectory directory{config.out};
   directory.create();
   const DirectoryLock lock(directory.root);

@@ -31,7 +31,6 @@ struct RunPlan {
   size_t pairs = 0, batches_per_epoch = 0;
   size_t left_out = 0;           // pairs, for whatever reason
   double tokens_per_second = 0;  // of a few updates
-  size_t peak_memory = 0;        // bytes, measured in them
   double seconds = 0;            // for all steps
 };
 // Writes nothing but a temporary directory.

@@ -31,12 +31,16 @@ struct DataConfig {
 
 struct VocabularyConfig {
   TokenizerConfig tokenizer;
+  std::optional<TokenizerKind> target_kind;  // where targets are cut up in another way
   bool joint = true;
+
+  bool one() const { return joint && target_kind.value_or(tokenizer.kind) == tokenizer.kind; }
 
   template <typename V>
   void fields(V& v) {
     tokenizer.fields(v);
-    v("joint", joint, "one vocabulary for both sides");
+    v("target_kind", target_kind, "what a token of the target is, if something else");
+    v("joint", joint, "one vocabulary for both sides, where they have one kind");
   }
 };
 

@@ -11,8 +11,6 @@
 namespace attend {
 namespace {
 
-constexpr size_t kSamples = 2;
-
 double measure(Metric metric, bool lowercase, std::span<const std::string> hypotheses,
                std::span<const std::string> references) {
   const BleuOptions bleu{.lower_case = lowercase};
@@ -62,7 +60,7 @@ ValidationScore Validator::operator()(const TextModel& model) const {
   result.perplexity = std::exp(result.loss);
   result.score = result.loss;
   if (config_.validation.metric != Metric::kLoss) {
-    result.score = decoded(model, result.samples);
+    result.score = decoded(model);
     result.value = result.score;
   }
   return result;
@@ -82,13 +80,10 @@ double Validator::loss(const Seq2Seq& model) const {
   return nats_per_token(stats);
 }
 
-double Validator::decoded(const TextModel& model, std::vector<std::string>& samples) const {
+double Validator::decoded(const TextModel& model) const {
   const Translator translate({model}, {config_.search, config_.batch.tokens});
   std::vector<std::string> texts;
   for (const Translation& t : translate(sources_)) texts.push_back(t.texts.front());
-  for (size_t i = 0; i < std::min(kSamples, texts.size()); ++i) {
-    samples.insert(samples.end(), {sources_[i], references_[i], texts[i]});
-  }
   return measure(config_.validation.metric, config_.validation.lowercase, texts, references_);
 }
 

@@ -14,9 +14,8 @@ namespace attend {
 struct ValidationScore {
   double loss = 0;  // nats a token
   double perplexity = 0;
-  std::optional<double> value;       // of the metric, where it needs decoding
-  double score = 0;                  // what is compared: the metric's value, or the loss
-  std::vector<std::string> samples;  // a few sources, references and translations, in turn
+  std::optional<double> value;  // of the metric, where it needs decoding
+  double score = 0;             // what is compared: the metric's value, or the loss
 };
 
 class Validator {
@@ -28,7 +27,7 @@ class Validator {
 
  private:
   double loss(const Seq2Seq& model) const;
-  double decoded(const TextModel& model, std::vector<std::string>& samples) const;
+  double decoded(const TextModel& model) const;
 
   const RunConfig& config_;
   const Corpus& corpus_;

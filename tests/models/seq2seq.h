@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "attend/models/generator.h"
+#include "attend/models/transformer.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/tensor/tape.h"
 
@@ -21,6 +21,15 @@ inline Tokens some_tokens(const std::vector<int32_t>& lengths, size_t vocabulary
     ids[i] = static_cast<int32_t>(random.below(i, vocabulary));
   }
   return {ids, packing};
+}
+
+inline TransformerConfig small_transformer() {
+  TransformerConfig c;
+  c.source_vocabulary = kSourceTokens;
+  c.target_vocabulary = kTargetTokens;
+  c.width = 16, c.heads = 2, c.feed_forward = 24;
+  c.encoder_layers = c.decoder_layers = 2;
+  return c;
 }
 
 inline Tokens sources_of(const Tokens& all, std::span<const size_t> which) {

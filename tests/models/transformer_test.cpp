@@ -8,15 +8,6 @@
 namespace attend {
 namespace {
 
-TransformerConfig small() {
-  TransformerConfig c;
-  c.source_vocabulary = kSourceTokens;
-  c.target_vocabulary = kTargetTokens;
-  c.width = 16, c.heads = 2, c.feed_forward = 24;
-  c.encoder_layers = c.decoder_layers = 2;
-  return c;
-}
-
 struct Variant {
   const char* name;
   std::function<void(TransformerConfig&)> change;
@@ -47,14 +38,14 @@ const Variant kVariants[] = {
 class TransformerVariants : public testing::TestWithParam<Variant> {};
 
 TEST_P(TransformerVariants, StepByStepIsAllAtOnce) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   GetParam().change(config);
   Rng rng(7);
   expect_consistent(Transformer(config, rng));
 }
 
 TEST_P(TransformerVariants, EveryParameterLearns) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.activation = FeedForwardKind::kGelu;  // ReLU's kinks have no slope
   GetParam().change(config);
   Rng rng(8);
@@ -67,11 +58,11 @@ INSTANTIATE_TEST_SUITE_P(All, TransformerVariants, testing::ValuesIn(kVariants),
 
 TEST(Transformer, RefusesWhatCannotWork) {
   Rng rng(1);
-  TransformerConfig c = small();
+  TransformerConfig c = small_transformer();
   c.tying = Tying::kAll;
   expect_error<ConfigError>([&] { Transformer(c, rng); },
                             "11 and 13 tokens; use a joint tokenizer");
-  c = small();
+  c = small_transformer();
   c.cross = CrossSource::kSame;
   c.encoder_layers = 3;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "encoder layers (3)");

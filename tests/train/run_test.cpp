@@ -15,28 +15,14 @@
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
 #include "tests/errors.h"
+#include "tests/files.h"
 
 namespace attend {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    std::string name = (fs::temp_directory_path() / "attend-run-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~ScratchDirectory() { fs::remove_all(path_); }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-// Words of four letters, and the same backwards.
+// Words of two to four letters, and the same backwards.
 void write_pairs(const fs::path& source, const fs::path& target, size_t count, uint64_t seed) {
   std::ofstream a(source), b(target);
   const RandomStream random(seed, 0);
@@ -93,7 +79,7 @@ std::vector<std::string> outcome(const fs::path& model) {
 }
 
 TEST(Run, TrainsAModelThatTranslates) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.model.transformer.width = 32;
   config.model.transformer.feed_forward = 64;
@@ -117,6 +103,17 @@ TEST(Run, TrainsAModelThatTranslates) {
   EXPECT_EQ(found[1].texts.front(), "ade");
 }
 
+TEST(Run, TheSidesCanBeCutUpInTheirOwnWays) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.vocabulary.target_kind = TokenizerKind::kWord;
+  config.training.steps = 1;
+  run(config);
+  const TextModel model = TextModel::load(config.out);
+  EXPECT_EQ(model.source->kind(), TokenizerKind::kCharacter);
+  EXPECT_EQ(model.target->kind(), TokenizerKind::kWord);
+}
+
 // Stops by the flag after some steps.
 class StopAt : public TrainingObserver {
  public:
@@ -132,7 +129,7 @@ class StopAt : public TrainingObserver {
 
 TEST(Run, StoppedAndResumedIsAsNeverStopped) {
   for (const ModelKind kind : {ModelKind::kTransformer, ModelKind::kRnn}) {
-    const ScratchDirectory whole, parts;
+    const TemporaryDirectory whole, parts;
     run(small_run(whole.path(), kind));
     const RunConfig config = small_run(parts.path(), kind);
     for (const int64_t step : {3, 12, 21}) {
@@ -149,7 +146,7 @@ TEST(Run, IsTheSameOnAnyNumberOfThreads) {
   std::vector<std::vector<std::string>> outcomes;
   for (const int threads : {1, 2, 4}) {
     const ThreadCountScope scope(threads);
-    const ScratchDirectory directory;
+    const TemporaryDirectory directory;
     RunConfig config = small_run(directory.path());
     run(config);
     outcomes.push_back(outcome(config.out));
@@ -184,7 +181,7 @@ bool run_killed(const RunConfig& config, useconds_t after) {
 
 TEST(Run, KilledAtFiftyMomentsIsAsNeverKilled) {
   const ThreadCountScope one(1);
-  const ScratchDirectory whole, parts;
+  const TemporaryDirectory whole, parts;
   RunConfig config = small_run(whole.path());
   config.training.save_every = 1;
   config.training.steps = 200;
@@ -208,7 +205,7 @@ TEST(Run, KilledAtFiftyMomentsIsAsNeverKilled) {
 }
 
 TEST(Run, UpdatesThatAreNotFiniteAreLeftOutAndEndTraining) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 10;
   run(config);
@@ -223,7 +220,7 @@ TEST(Run, UpdatesThatAreNotFiniteAreLeftOutAndEndTraining) {
 }
 
 TEST(Run, OtherModelsDoNotGoOnInADirectory) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 5;
   run(config);
@@ -233,7 +230,7 @@ TEST(Run, OtherModelsDoNotGoOnInADirectory) {
 }
 
 TEST(Run, TwoTrainersDoNotShareADirectory) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   const RunConfig config = small_run(directory.path());
   ModelDirectory{config.out}.create();
   const DirectoryLock lock(config.out);
@@ -241,7 +238,7 @@ TEST(Run, TwoTrainersDoNotShareADirectory) {
 }
 
 TEST(Run, StopsWhenNothingGetsBetter) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.optimizer.rate = 0;
   config.training.average = 0;
@@ -252,7 +249,7 @@ TEST(Run, StopsWhenNothingGetsBetter) {
 }
 
 TEST(Run, APlanKnowsTheModelAndTheData) {
-  const ScratchDirectory directory;
+  const TemporaryDirectory directory;
   const RunConfig config = small_run(directory.path());
   const RunPlan plan = plan_training(config);
   EXPECT_EQ(plan.pairs, 200u);
