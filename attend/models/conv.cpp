@@ -94,6 +94,36 @@ Tensor ConvEncoderLayer::operator()(const Tensor& x, const Packing& packing) con
   return balanced_sum(x, glu(conv(attend::dropout(x, dropout), packing).rows));
 }
 
+ConvEncoder::ConvEncoder(const ConvConfig& c, const PlacedEmbedding& tokens, Rng& rng)
+    : config(c), embedding(tokens) {
+  in = Linear(c.width, c.hidden, rng);
+  for (size_t i = 0; i < c.encoder_layers; ++i) layers.emplace_back(c, rng);
+  out = Linear(c.hidden, c.width, rng);
+}
+
+ConvEncoder::ConvEncoder(const ConvConfig& c, Rng& rng)
+    : ConvEncoder(c, PlacedEmbedding(c.placed(), Embedding(c.source_vocabulary, c.width, rng), rng),
+                  rng) {}
+
+ConvEncoder::Output ConvEncoder::operator()(const Tokens& sources) const {
+  const Tensor embedded = embedding(sources.ids, sources.packing);
+  Tensor x = in(embedded);
+  for (const ConvEncoderLayer& layer : layers) x = layer(x, sources.packing);
+  return {embedded, out(x)};
+}
+
+Tensor ConvEncoder::rows(const Tokens& sources) const {
+  const auto [embedded, encoded] = (*this)(sources);
+  return balanced_sum(encoded, embedded);
+}
+
+void ConvEncoder::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("in", in);
+  v("layers", layers);
+  v("out", out);
+}
+
 ConvWindow::ConvWindow(const Conv1dConfig& conv, size_t hypotheses)
     : reach((conv.kernel - 1) * conv.dilation),
       rows(Tensor::zeros({hypotheses, reach * conv.in})) {}
@@ -177,18 +207,12 @@ struct ConvSeq2Seq::Decoding : Generator::State {
 ConvSeq2Seq::ConvSeq2Seq(const ConvConfig& config, Rng& rng) : config_(config) {
   config.check();
   const size_t width = config.width, hidden = config.hidden;
-  target_embedding_ = Embedding(config.target_vocabulary, width, rng);
-  source_embedding_ = config.tying == Tying::kAll ? target_embedding_
-                                                  : Embedding(config.source_vocabulary, width, rng);
-  const PositionsConfig positions{.width = width, .max_length = config.max_length};
-  if (config.positions == PositionScheme::kSinusoidal) sinusoids_ = SinusoidalPositions(positions);
-  if (config.positions == PositionScheme::kLearned) {  // as large as words, as in the paper
-    source_positions_ = LearnedPositions(positions, rng, 1.0f);
-    target_positions_ = LearnedPositions(positions, rng, 1.0f);
-  }
-  encoder_in_ = Linear(width, hidden, rng);
-  for (size_t i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back(config, rng);
-  encoder_out_ = Linear(hidden, width, rng);
+  const Embedding target(config.target_vocabulary, width, rng);
+  const Embedding source =
+      config.tying == Tying::kAll ? target : Embedding(config.source_vocabulary, width, rng);
+  const PlacedEmbedding sources(config.placed(), source, rng);
+  embedding_ = sources.of(target, rng);
+  encoder_ = ConvEncoder(config, sources, rng);
   decoder_in_ = Linear(width, hidden, rng);
   for (size_t i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back(config, i, rng);
   decoder_out_ = Linear(hidden, width, rng);
@@ -197,32 +221,19 @@ ConvSeq2Seq::ConvSeq2Seq(const ConvConfig& config, Rng& rng) : config_(config) {
   }
 }
 
-Tensor ConvSeq2Seq::embed(const Embedding& table, const LearnedPositions& learned,
-                          const Tensor& ids, const Packing& packing, size_t offset) const {
-  Tensor x = table(ids, std::sqrt(static_cast<float>(config_.width)));
-  if (config_.positions == PositionScheme::kSinusoidal) x = sinusoids_(x, packing, offset);
-  if (config_.positions == PositionScheme::kLearned) x = learned(x, packing, offset);
-  return dropout(x, config_.dropout);
-}
-
 ConvSource ConvSeq2Seq::encode(const Tokens& sources) const {
-  const Packing& packing = sources.packing;
-  const Tensor e = embed(source_embedding_, source_positions_, sources.ids, packing, 0);
-  Tensor x = encoder_in_(e);
-  for (const ConvEncoderLayer& layer : encoder_) x = layer(x, packing);
-  const Tensor z = encoder_out_(x);
-  return {z, balanced_values(z, e, packing), packing};
+  const auto [embedded, encoded] = encoder_(sources);
+  return {encoded, balanced_values(encoded, embedded, sources.packing), sources.packing};
 }
 
 Tensor ConvSeq2Seq::output(const Tensor& x) const {
   const Tensor y = dropout(decoder_out_(x), config_.dropout);
-  return config_.tying == Tying::kNone ? output_(y) : target_embedding_.tied_output()(y);
+  return config_.tying == Tying::kNone ? output_(y) : embedding_.table.tied_output()(y);
 }
 
 Tensor ConvSeq2Seq::logits(const Tokens& sources, const Tokens& inputs) const {
   const ConvSource source = encode(sources);
-  const ConvTarget target{
-      embed(target_embedding_, target_positions_, inputs.ids, inputs.packing, 0), inputs.packing};
+  const ConvTarget target{embedding_(inputs.ids, inputs.packing), inputs.packing};
   Tensor x = decoder_in_(target.embedded);
   for (const ConvDecoderLayer& layer : decoder_) x = layer(x, target, source);
   return output(x);
@@ -243,8 +254,8 @@ Tensor ConvSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
   const Packing one_each = Packing::even(tokens.size(), 1);
   const Tensor ids = Tensor::ids(tokens, {tokens.size()});
   const size_t written = decoding.written++;
-  const ConvTarget target{embed(target_embedding_, target_positions_, ids, one_each, written),
-                          decoding.hypotheses.by_source(), written};
+  const ConvTarget target{embedding_(ids, one_each, written), decoding.hypotheses.by_source(),
+                          written};
   Tensor x = decoder_in_(target.embedded);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i].step(x, target, decoding.source, decoding.windows[i]);
@@ -259,13 +270,13 @@ std::vector<std::string> ConvSeq2Seq::alignment_layers() const {
 }
 
 void ConvSeq2Seq::visit(Visitor& v) {
-  v("target_embedding", target_embedding_);
-  v("source_embedding", source_embedding_);
-  v("source_positions", source_positions_);
-  v("target_positions", target_positions_);
-  v("encoder_in", encoder_in_);
-  v("encoder", encoder_);
-  v("encoder_out", encoder_out_);
+  v("target_embedding", embedding_.table);
+  v("source_embedding", encoder_.embedding.table);
+  v("source_positions", encoder_.embedding.learned);
+  v("target_positions", embedding_.learned);
+  v("encoder_in", encoder_.in);
+  v("encoder", encoder_.layers);
+  v("encoder_out", encoder_.out);
   v("decoder_in", decoder_in_);
   v("decoder", decoder_);
   v("decoder_out", decoder_out_);

@@ -47,6 +47,10 @@ struct ConvConfig {
 
   static ConvConfig preset(std::string_view name);  // "conv"; the caller fills in vocabularies
   void check() const;                               // throws ConfigError
+
+  PlacedEmbeddingConfig placed() const {  // learned positions are as large as words, as published
+    return {positions, max_length, 1.0f, dropout};
+  }
 };
 
 // x + GLU(conv(x)), each sum of two scaled by sqrt(1/2) so that variances stay.
@@ -58,6 +62,26 @@ struct ConvEncoderLayer {
   ConvEncoderLayer(const ConvConfig& config, Rng& rng);
   Tensor operator()(const Tensor& x, const Packing& packing) const;  // [rows, hidden]
   void visit(Visitor& v) { v("conv", conv); }
+};
+
+struct ConvEncoder {
+  ConvConfig config;
+  PlacedEmbedding embedding;
+  Linear in, out;  // width to hidden and back
+  std::vector<ConvEncoderLayer> layers;
+
+  ConvEncoder() = default;
+  ConvEncoder(const ConvConfig& config, const PlacedEmbedding& embedding, Rng& rng);
+  ConvEncoder(const ConvConfig& config, Rng& rng);  // with an embedding of its own
+
+  struct Output {
+    Tensor embedded, encoded;  // [rows, width]
+  };
+  Output operator()(const Tokens& sources) const;
+
+  Tensor rows(const Tokens& sources) const;  // the scaled sum of the two
+  size_t width() const { return config.width; }
+  void visit(Visitor& v);
 };
 
 // What the layers of a decoder look at, all at the same.
@@ -119,17 +143,13 @@ class ConvSeq2Seq : public Seq2Seq {
 
  private:
   struct Decoding;
-  Tensor embed(const Embedding& table, const LearnedPositions& learned, const Tensor& ids,
-               const Packing& packing, size_t offset) const;
   ConvSource encode(const Tokens& sources) const;
   Tensor output(const Tensor& x) const;
 
   ConvConfig config_;
-  Embedding source_embedding_, target_embedding_;
-  SinusoidalPositions sinusoids_;
-  LearnedPositions source_positions_, target_positions_;
-  Linear encoder_in_, encoder_out_, decoder_in_, decoder_out_;  // width to hidden and back
-  std::vector<ConvEncoderLayer> encoder_;
+  ConvEncoder encoder_;
+  PlacedEmbedding embedding_;
+  Linear decoder_in_, decoder_out_;  // width to hidden and back
   std::vector<ConvDecoderLayer> decoder_;
   Linear output_;  // where it is not tied
 };

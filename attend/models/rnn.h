@@ -16,6 +16,9 @@ struct RnnEncoder {
   RnnEncoder() = default;
   RnnEncoder(const RnnConfig& config, Rng& rng);
   Recurrent::Output operator()(const Tokens& sources) const;
+
+  Tensor rows(const Tokens& sources) const { return (*this)(sources).output; }
+  size_t width() const { return config.context_width(); }
   void visit(Visitor& v);
 };
 

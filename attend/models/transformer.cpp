@@ -1,7 +1,5 @@
 #include "attend/models/transformer.h"
 
-#include <cmath>
-
 #include "attend/base/names.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/shape.h"
@@ -17,34 +15,11 @@ constexpr Named<FeedForwardKind> kFeedForwards[] = {{FeedForwardKind::kRelu, "re
                                                     {FeedForwardKind::kGelu, "gelu"},
                                                     {FeedForwardKind::kSwiglu, "swiglu"}};
 
-// `inside` is what multi-head attention does for a scheme; rows are added for the others.
-struct SchemeEntry {
-  PositionScheme value;
-  std::string_view name;
-  Positions inside;
-};
-constexpr SchemeEntry kSchemes[] = {
-    {PositionScheme::kNone, "none", Positions::kNone},
-    {PositionScheme::kSinusoidal, "sinusoidal", Positions::kNone},
-    {PositionScheme::kLearned, "learned", Positions::kNone},
-    {PositionScheme::kAlibi, "alibi", Positions::kAlibi},
-    {PositionScheme::kT5, "t5", Positions::kT5},
-    {PositionScheme::kShaw, "shaw", Positions::kShaw},
-    {PositionScheme::kRotary, "rotary", Positions::kRotary},
-};
-
 constexpr Named<Tying> kTyings[] = {
     {Tying::kNone, "none"}, {Tying::kDecoder, "decoder"}, {Tying::kAll, "all"}};
 
 constexpr Named<CrossSource> kCrossSources[] = {
     {CrossSource::kLast, "last"}, {CrossSource::kSame, "same"}, {CrossSource::kMix, "mix"}};
-
-Positions inside_of(PositionScheme scheme) {
-  for (const SchemeEntry& entry : kSchemes) {
-    if (entry.value == scheme) return entry.inside;
-  }
-  return Positions::kNone;
-}
 
 MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
   MultiHeadConfig c;
@@ -52,7 +27,7 @@ MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
   c.heads = config.heads;
   c.kv_heads = config.kv_heads;
   c.dropout = config.attention_dropout;
-  c.positions = inside_of(config.positions);
+  c.positions = attention_positions(config.positions);
   c.causal = causal;
   return c;
 }
@@ -80,10 +55,6 @@ FeedForwardKind feed_forward_from_name(std::string_view name) {
   return value_from_name(kFeedForwards, "activation", name);
 }
 std::string_view name_of(FeedForwardKind kind) { return name_from_value(kFeedForwards, kind); }
-PositionScheme position_scheme_from_name(std::string_view name) {
-  return value_from_name(kSchemes, "position scheme", name);
-}
-std::string_view name_of(PositionScheme scheme) { return name_from_value(kSchemes, scheme); }
 Tying tying_from_name(std::string_view name) { return value_from_name(kTyings, "tying", name); }
 std::string_view name_of(Tying tying) { return name_from_value(kTyings, tying); }
 CrossSource cross_source_from_name(std::string_view name) {
@@ -169,6 +140,35 @@ void EncoderLayer::visit(Visitor& v) {
   v("feed_forward", feed_forward);
 }
 
+TransformerEncoder::TransformerEncoder(const TransformerConfig& c, const PlacedEmbedding& tokens,
+                                       Rng& rng)
+    : config(c), embedding(tokens) {
+  for (size_t i = 0; i < c.encoder_layers; ++i) {
+    layers.emplace_back(c, "encoder." + std::to_string(i), rng);
+  }
+  if (c.norm == NormPlace::kPre) norm = LayerNorm(c.width);
+}
+
+TransformerEncoder::TransformerEncoder(const TransformerConfig& c, Rng& rng)
+    : TransformerEncoder(
+          c, PlacedEmbedding(c.placed(), Embedding(c.source_vocabulary, c.width, rng), rng), rng) {}
+
+std::vector<Tensor> TransformerEncoder::operator()(const Tokens& sources) const {
+  std::vector<Tensor> made = {embedding(sources.ids, sources.packing)};
+  for (const EncoderLayer& layer : layers) made.push_back(layer(made.back(), sources.packing));
+  if (config.norm == NormPlace::kPost) return made;
+  for (Tensor& rows : made) {
+    if (config.cross != CrossSource::kLast || &rows == &made.back()) rows = norm(rows);
+  }
+  return made;
+}
+
+void TransformerEncoder::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("layers", layers);
+  v("norm", norm);
+}
+
 DecoderLayer::DecoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng)
     : self_norm(config),
       cross_norm(config),
@@ -216,58 +216,26 @@ struct Transformer::Decoding : Generator::State {
 
 Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
   config.check();
-  const size_t width = config.width;
-  target_embedding_ = Embedding(config.target_vocabulary, width, rng);
-  source_embedding_ = config.tying == Tying::kAll ? target_embedding_
-                                                  : Embedding(config.source_vocabulary, width, rng);
-  const PositionsConfig positions{.width = width, .max_length = config.max_length};
-  if (config.positions == PositionScheme::kSinusoidal) sinusoids_ = SinusoidalPositions(positions);
-  if (config.positions == PositionScheme::kLearned) {
-    source_positions_ = LearnedPositions(positions, rng);
-    target_positions_ = LearnedPositions(positions, rng);
-  }
-  for (size_t i = 0; i < config.encoder_layers; ++i) {
-    encoder_.emplace_back(config, "encoder." + std::to_string(i), rng);
-  }
+  const Embedding target(config.target_vocabulary, config.width, rng);
+  const Embedding source =
+      config.tying == Tying::kAll ? target : Embedding(config.source_vocabulary, config.width, rng);
+  const PlacedEmbedding sources(config.placed(), source, rng);
+  embedding_ = sources.of(target, rng);
+  encoder_ = TransformerEncoder(config, sources, rng);
   for (size_t i = 0; i < config.decoder_layers; ++i) {
     decoder_.emplace_back(config, "decoder." + std::to_string(i), rng);
   }
-  if (config.norm == NormPlace::kPre) {
-    encoder_norm_ = LayerNorm(width);
-    decoder_norm_ = LayerNorm(width);
-  }
+  if (config.norm == NormPlace::kPre) decoder_norm_ = LayerNorm(config.width);
   if (config.cross == CrossSource::kMix) {
     mixture_ = parameter({config.decoder_layers, config.encoder_layers + 1}, Init::kZeros, rng);
   }
   if (config.tying == Tying::kNone) {
-    output_ = Linear(width, config.target_vocabulary, rng, {.bias = false});
+    output_ = Linear(config.width, config.target_vocabulary, rng, {.bias = false});
   }
-}
-
-Tensor Transformer::embed(const Embedding& table, const LearnedPositions& learned,
-                          const Tensor& ids, const Packing& packing, size_t offset) const {
-  Tensor x = table(ids, std::sqrt(static_cast<float>(config_.width)));
-  if (config_.positions == PositionScheme::kSinusoidal) x = sinusoids_(x, packing, offset);
-  if (config_.positions == PositionScheme::kLearned) x = learned(x, packing, offset);
-  return dropout(x, config_.dropout);
 }
 
 std::vector<Tensor> Transformer::encode(const Tokens& sources) const {
-  std::vector<Tensor> layers;
-  Tensor x = embed(source_embedding_, source_positions_, sources.ids, sources.packing, 0);
-  layers.push_back(x);
-  for (const EncoderLayer& layer : encoder_) layers.push_back(x = layer(x, sources.packing));
-  if (config_.norm == NormPlace::kPre) {
-    for (Tensor& layer : layers) {
-      if (config_.cross != CrossSource::kLast || &layer == &layers.back()) {
-        layer = encoder_norm_(layer);
-      }
-    }
-  }
-  return choose(layers);
-}
-
-std::vector<Tensor> Transformer::choose(const std::vector<Tensor>& layers) const {
+  const std::vector<Tensor> layers = encoder_(sources);
   std::vector<Tensor> chosen(config_.decoder_layers, layers.back());
   if (config_.cross == CrossSource::kSame) chosen.assign(layers.begin() + 1, layers.end());
   if (config_.cross == CrossSource::kMix) {
@@ -284,12 +252,12 @@ std::vector<Tensor> Transformer::choose(const std::vector<Tensor>& layers) const
 
 Tensor Transformer::output(const Tensor& x) const {
   const Tensor y = config_.norm == NormPlace::kPre ? decoder_norm_(x) : x;
-  return config_.tying == Tying::kNone ? output_(y) : target_embedding_.tied_output()(y);
+  return config_.tying == Tying::kNone ? output_(y) : embedding_.table.tied_output()(y);
 }
 
 Tensor Transformer::logits(const Tokens& sources, const Tokens& inputs) const {
   const std::vector<Tensor> source = encode(sources);
-  Tensor x = embed(target_embedding_, target_positions_, inputs.ids, inputs.packing, 0);
+  Tensor x = embedding_(inputs.ids, inputs.packing);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i](x, inputs.packing, source[i], sources.packing);
   }
@@ -312,7 +280,7 @@ Tensor Transformer::step(State& state, std::span<const int32_t> tokens) const {
   auto& decoding = dynamic_cast<Decoding&>(state);
   const Packing one_each = Packing::even(tokens.size(), 1);
   const Tensor ids = Tensor::ids(tokens, {tokens.size()});
-  Tensor x = embed(target_embedding_, target_positions_, ids, one_each, decoding.written++);
+  Tensor x = embedding_(ids, one_each, decoding.written++);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i].step(x, decoding.hypotheses, decoding.layers[i]);
   }
@@ -326,12 +294,12 @@ std::vector<std::string> Transformer::alignment_layers() const {
 }
 
 void Transformer::visit(Visitor& v) {
-  v("target_embedding", target_embedding_);
-  v("source_embedding", source_embedding_);
-  v("source_positions", source_positions_);
-  v("target_positions", target_positions_);
-  v("encoder", encoder_);
-  v("encoder_norm", encoder_norm_);
+  v("target_embedding", embedding_.table);
+  v("source_embedding", encoder_.embedding.table);
+  v("source_positions", encoder_.embedding.learned);
+  v("target_positions", embedding_.learned);
+  v("encoder", encoder_.layers);
+  v("encoder_norm", encoder_.norm);
   v("decoder", decoder_);
   v("decoder_norm", decoder_norm_);
   v("mixture", mixture_);

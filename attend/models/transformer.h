@@ -4,11 +4,9 @@
 
 #include <string_view>
 
-#include "attend/attention/multi_head.h"
 #include "attend/models/generator.h"
+#include "attend/models/placed_embedding.h"
 #include "attend/nn/dropout.h"
-#include "attend/nn/embedding.h"
-#include "attend/nn/positions.h"
 
 namespace attend {
 
@@ -22,11 +20,6 @@ std::string_view name_of(NormPlace place);
 enum class FeedForwardKind { kRelu, kGelu, kSwiglu };
 FeedForwardKind feed_forward_from_name(std::string_view name);
 std::string_view name_of(FeedForwardKind kind);
-
-// How the model learns where a token stands: rows added to embeddings, or a part of attention.
-enum class PositionScheme { kNone, kSinusoidal, kLearned, kAlibi, kT5, kShaw, kRotary };
-PositionScheme position_scheme_from_name(std::string_view name);
-std::string_view name_of(PositionScheme scheme);
 
 // Which tables are one.
 enum class Tying {
@@ -85,6 +78,10 @@ struct TransformerConfig {
   // "tiny", "small" or "base"; vocabularies are for the caller to fill in.
   static TransformerConfig preset(std::string_view name);
   void check() const;  // throws ConfigError
+
+  PlacedEmbeddingConfig placed() const {
+    return {.scheme = positions, .max_length = max_length, .dropout = dropout};
+  }
 };
 
 // Two layers on each row by itself; SwiGLU (Shazeer, 2020) has a gate beside the first.
@@ -128,6 +125,24 @@ struct EncoderLayer {
   void visit(Visitor& v);
 };
 
+struct TransformerEncoder {
+  TransformerConfig config;
+  PlacedEmbedding embedding;
+  std::vector<EncoderLayer> layers;
+  LayerNorm norm;  // with the norms before
+
+  TransformerEncoder() = default;
+  TransformerEncoder(const TransformerConfig& config, const PlacedEmbedding& embedding, Rng& rng);
+  TransformerEncoder(const TransformerConfig& config, Rng& rng);  // with an embedding of its own
+
+  // The embeddings and what each layer made of them, as a decoder may look at it.
+  std::vector<Tensor> operator()(const Tokens& sources) const;
+
+  Tensor rows(const Tokens& sources) const { return (*this)(sources).back(); }  // [rows, width]
+  size_t width() const { return config.width; }
+  void visit(Visitor& v);
+};
+
 struct DecoderLayer {
   Sublayer self_norm, cross_norm, feed_forward_norm;
   MultiHeadAttention self, cross;
@@ -159,21 +174,16 @@ class Transformer : public Seq2Seq {
 
  private:
   struct Decoding;
-  Tensor embed(const Embedding& table, const LearnedPositions& learned, const Tensor& ids,
-               const Packing& packing, size_t offset) const;
   std::vector<Tensor> encode(const Tokens& sources) const;  // what each decoder layer looks at
-  std::vector<Tensor> choose(const std::vector<Tensor>& layers) const;
   Tensor output(const Tensor& x) const;
 
   TransformerConfig config_;
-  Embedding source_embedding_, target_embedding_;
-  SinusoidalPositions sinusoids_;
-  LearnedPositions source_positions_, target_positions_;
-  std::vector<EncoderLayer> encoder_;
+  TransformerEncoder encoder_;
+  PlacedEmbedding embedding_;
   std::vector<DecoderLayer> decoder_;
-  LayerNorm encoder_norm_, decoder_norm_;  // with the norms before
-  Tensor mixture_;                         // [decoder layers, encoder layers], of kMix
-  Linear output_;                          // where it is not tied
+  LayerNorm decoder_norm_;  // with the norms before
+  Tensor mixture_;          // [decoder layers, encoder layers], of kMix
+  Linear output_;           // where it is not tied
 };
 
 }  // namespace attend

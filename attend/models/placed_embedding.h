@@ -1,0 +1,46 @@
+// Tokens as vectors that know where they stand: how attention and convolutions, which have no order
+// of their own, begin.
+#pragma once
+
+#include <string_view>
+
+#include "attend/attention/multi_head.h"
+#include "attend/nn/embedding.h"
+#include "attend/nn/positions.h"
+
+namespace attend {
+
+// How the model learns where a token stands: rows added to embeddings, or a part of attention.
+enum class PositionScheme { kNone, kSinusoidal, kLearned, kAlibi, kT5, kShaw, kRotary };
+PositionScheme position_scheme_from_name(std::string_view name);  // ConfigError with the choices
+std::string_view name_of(PositionScheme scheme);
+Positions attention_positions(PositionScheme scheme);  // the part of attention, or none
+
+struct PlacedEmbeddingConfig {
+  PositionScheme scheme = PositionScheme::kSinusoidal;
+  size_t max_length = 1024;
+  float deviation = 0.02f;  // of learned positions at first
+  float dropout = 0.0f;
+};
+
+// dropout(sqrt(width) table[id] + position)
+struct PlacedEmbedding {
+  PlacedEmbeddingConfig config;
+  Embedding table;  // perhaps shared with others
+  SinusoidalPositions sinusoids;
+  LearnedPositions learned;
+
+  PlacedEmbedding() = default;
+  PlacedEmbedding(const PlacedEmbeddingConfig& config, const Embedding& table, Rng& rng);
+  PlacedEmbedding of(const Embedding& other, Rng& rng) const;  // the same for another table
+
+  // `offset` is the place of the first row of each sequence.
+  Tensor operator()(const Tensor& ids, const Packing& packing, size_t offset = 0) const;
+
+  void visit(Visitor& v) {
+    v("table", table);
+    v("positions", learned);
+  }
+};
+
+}  // namespace attend
