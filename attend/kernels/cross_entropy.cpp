@@ -3,6 +3,7 @@
 #include "attend/kernels/cross_entropy.h"
 
 #include <cmath>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/cross_entropy.cpp"
@@ -31,6 +32,25 @@ HWY_FLATTEN HWY_NOINLINE Sums SumRow(const float* x, size_t width, float largest
   return {powers.Total(), differences.Total()};
 }
 
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
+
+HWY_INLINE float CountImpossible(const float* logits, size_t width) {
+  const V impossible = hn::Set(D(), kImpossible), one = hn::Set(D(), 1.0f);
+  const auto count = [=](V v) { return hn::IfThenElseZero(hn::Eq(v, impossible), one); };
+  return TransformSum(nullptr, width, count, logits);
+}
+
+// The mean of x - offset over the classes that can be; `sum` is that over all.
+HWY_INLINE float MeanDifference(const float* logits, size_t width, float largest, float sum) {
+  if (sum > kImpossible) return sum / static_cast<float>(width);
+  const V impossible = hn::Set(D(), kImpossible), offset = hn::Set(D(), largest);
+  const auto difference = [=](V v) {
+    return hn::IfThenElseZero(hn::Gt(v, impossible), hn::Sub(v, offset));
+  };
+  return TransformSum(nullptr, width, difference, logits) /
+         (static_cast<float>(width) - CountImpossible(logits, width));
+}
+
 struct RowLoss {
   float loss, lse;
 };
@@ -42,7 +62,7 @@ HWY_INLINE RowLoss LossOf(const float* logits, size_t width, int32_t target, flo
   if (target == kIgnoredTarget) return {0.0f, largest + log_sum};
   float loss = (1.0f - smoothing) * (log_sum - (logits[target] - largest));
   if (smoothing > 0.0f) {
-    loss += smoothing * (log_sum - sums.differences / static_cast<float>(width));
+    loss += smoothing * (log_sum - MeanDifference(logits, width, largest, sums.differences));
   }
   return {loss, largest + log_sum};
 }
@@ -52,17 +72,25 @@ struct RowGradient {
   bool add;
 };
 
-// scale (e^(logit - lse) - smoothing / width), and at the target another -scale (1 - smoothing).
+// scale (e^(logit - lse) - smoothing / classes), and at the target another -scale (1 - smoothing).
 HWY_INLINE void GradientOf(const float* logits, size_t width, int32_t target,
                            const RowGradient& row, float* dlogits) {
   if (target == kIgnoredTarget) {
     if (!row.add) Transform(dlogits, width, [] { return hn::Zero(D()); });
     return;
   }
+  const float impossible = row.smoothing > 0.0f ? CountImpossible(logits, width) : 0.0f;
   const V lse = hn::Set(D(), row.lse), scale = hn::Set(D(), row.scale);
-  const V shared = hn::Set(D(), row.scale * row.smoothing / static_cast<float>(width));
+  const V shared =
+      hn::Set(D(), row.scale * row.smoothing / (static_cast<float>(width) - impossible));
   const auto op = [=](V v) { return hn::MulSub(Exp(hn::Sub(v, lse)), scale, shared); };
-  Update(dlogits, width, row.add, op, logits);
+  if (impossible == 0.0f) {
+    Update(dlogits, width, row.add, op, logits);
+  } else {
+    const V never = hn::Set(D(), kImpossible);
+    const auto possible = [=](V v) { return hn::IfThenElseZero(hn::Gt(v, never), op(v)); };
+    Update(dlogits, width, row.add, possible, logits);
+  }
   dlogits[target] -= row.scale * (1.0f - row.smoothing);
 }
 

@@ -13,9 +13,8 @@ inline constexpr int32_t kIgnoredTarget = -1;
 
 // loss[i] = (1 - smoothing) nll(target) + smoothing / width sum_j nll(j), nll(j) = lse[i] -
 // logits[i, j], which is PyTorch's definition. A row whose target is kIgnoredTarget has loss 0. The
-// caller has checked that targets (count) are below the width. A logit of -inf has probability 0
-// and is no part of the smoothing sum's gradient, but makes the loss infinite where smoothing > 0
-// or it is the target.
+// caller has checked that targets (count) are below the width. A logit of -inf is a class that
+// cannot be: smoothing goes to the others, and the loss is infinite only where it is the target.
 void cross_entropy(Rows logits, const int32_t* targets, float smoothing, float* loss, float* lse);
 
 // dlogits[i, j] = scale[i] (softmax(logits)[i, j] - q[i, j]), or += where `add`, with q the

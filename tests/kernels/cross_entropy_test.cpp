@@ -108,16 +108,39 @@ TEST(CrossEntropy, AgreesWithPyTorch) {
   EXPECT_NEAR(loss[1], 1.1207973, 1e-6);
 }
 
-TEST(CrossEntropy, MaskedClassesHaveNoGradient) {
-  TestRows logits(1, 20, 1);
-  logits(0, 3) = -std::numeric_limits<float>::infinity();
-  const int32_t target = 5;
-  float loss, lse;
+// As if the classes that cannot be were not there, whatever the smoothing.
+TEST(CrossEntropy, ImpossibleClassesTakeNoPart) {
   for_each_target([&] {
-    TestRows in_place = logits;
-    cross_entropy_in_place(in_place, &target, 0.0f, 1.0f, &loss, &lse);
-    EXPECT_TRUE(std::isfinite(loss));
-    EXPECT_EQ(in_place(0, 3), 0.0f);
+    for (const float smoothing : {0.0f, 0.1f}) {
+      TestRows few(1, 17, 1), all(1, 20, 2);
+      const auto at = [](size_t j) { return j < 3 ? j : j < 10 ? j + 1 : j + 3; };
+      for (size_t j = 0; j < 20; ++j) all(0, j) = -std::numeric_limits<float>::infinity();
+      for (size_t j = 0; j < 17; ++j) all(0, at(j)) = few(0, j);
+      const int32_t target = 5, target_of_all = 6;
+      float loss, lse, loss_of_all, lse_of_all;
+      cross_entropy_in_place(few, &target, smoothing, 1.0f, &loss, &lse);
+      cross_entropy_in_place(all, &target_of_all, smoothing, 1.0f, &loss_of_all, &lse_of_all);
+      EXPECT_NEAR(loss_of_all, loss, 1e-6f);
+      EXPECT_NEAR(lse_of_all, lse, 1e-6f);
+      for (size_t j = 0; j < 17; ++j) EXPECT_NEAR(all(0, at(j)), few(0, j), 1e-6f) << j;
+      for (const size_t j : {3, 11, 12}) EXPECT_EQ(all(0, j), 0.0f) << j;
+    }
+  });
+}
+
+// One class that can be, and is: nothing to lose, nothing to learn.
+TEST(CrossEntropy, WhatIsCertainHasNoLossAndNoGradient) {
+  for_each_target([&] {
+    for (const float smoothing : {0.0f, 0.1f}) {
+      TestRows logits(1, 20, 1);
+      for (size_t j = 0; j < 20; ++j) logits(0, j) = -std::numeric_limits<float>::infinity();
+      logits(0, 2) = 0.0f;
+      const int32_t target = 2;
+      float loss, lse;
+      cross_entropy_in_place(logits, &target, smoothing, 1.0f, &loss, &lse);
+      EXPECT_EQ(loss, 0.0f);
+      for (size_t j = 0; j < 20; ++j) EXPECT_NEAR(logits(0, j), 0.0f, 1e-7f) << j;
+    }
   });
 }
 
