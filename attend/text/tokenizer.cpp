@@ -11,8 +11,11 @@ namespace attend {
 namespace {
 
 constexpr Named<TokenizerKind> kKinds[] = {
-    {TokenizerKind::kCharacter, "character"}, {TokenizerKind::kWord, "word"},
-    {TokenizerKind::kByte, "byte"},           {TokenizerKind::kBpe, "bpe"},
+    {TokenizerKind::kCharacter, "character"},
+    {TokenizerKind::kWord, "word"},
+    {TokenizerKind::kLine, "line"},
+    {TokenizerKind::kByte, "byte"},
+    {TokenizerKind::kBpe, "bpe"},
     {TokenizerKind::kUnigram, "unigram"},
 };
 

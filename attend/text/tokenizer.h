@@ -19,6 +19,7 @@ namespace attend {
 enum class TokenizerKind {
   kCharacter,  // Unicode code points
   kWord,       // what stands between white space
+  kLine,       // all of a line, white space around it left out: a label
   kByte,       // the bytes of UTF-8; nothing is ever unknown
   kBpe,        // SentencePiece, byte pair encoding (Sennrich et al., 2016)
   kUnigram,    // SentencePiece, unigram language model (Kudo, 2018)
@@ -59,9 +60,8 @@ struct TokenizerConfig {
   template <typename V>
   void fields(V& v) {
     v("kind", kind, "what a token is");
-    v("vocabulary", vocabulary,
-      "tokens at most, with the three special ones; 0: all characters or words");
-    v("minimum_count", minimum_count, "rarer characters or words are unknown");
+    v("vocabulary", vocabulary, "tokens at most, with the three special ones; 0: all there are");
+    v("minimum_count", minimum_count, "rarer characters, words or lines are unknown");
     v("lowercase", lowercase, "make text lower-case first");
     v("character_coverage", character_coverage,
       "bpe, unigram: share of the text whose characters are in the vocabulary");

@@ -31,6 +31,15 @@ void each_word(std::string_view line, const Use& use) {
   }
 }
 
+template <typename Use>
+void each_piece(TokenizerKind kind, std::string_view line, const Use& use) {
+  if (kind == TokenizerKind::kWord) return each_word(line, use);
+  if (kind == TokenizerKind::kCharacter) return each_character(line, use);
+  const size_t begin = line.find_first_not_of(kWhiteSpace);
+  if (begin == line.npos) return;
+  use(line.substr(begin, line.find_last_not_of(kWhiteSpace) + 1 - begin));
+}
+
 // The most frequent first; those that are as frequent in the order of their bytes.
 std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> counts,
                                        const TokenizerConfig& config) {
@@ -92,7 +101,7 @@ std::vector<int32_t> ListTokenizer::encode(std::string_view line) const {
     const auto found = ids_.find(piece);
     ids.push_back(found == ids_.end() ? kUnknown : found->second);
   };
-  kind_ == TokenizerKind::kWord ? each_word(line, add) : each_character(line, add);
+  each_piece(kind_, line, add);
   return ids;
 }
 
@@ -101,7 +110,7 @@ std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) {
     check(id);
     if (id < kSpecialTokens) continue;
-    if (kind_ == TokenizerKind::kWord && !text.empty()) text += ' ';
+    if (kind_ != TokenizerKind::kCharacter && !text.empty()) text += ' ';
     text += pieces_[static_cast<size_t>(id - kSpecialTokens)];
   }
   return text;
@@ -110,8 +119,11 @@ std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
 std::string ListTokenizer::piece(int32_t id) const {
   check(id);
   if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
-  const std::string& piece = pieces_[static_cast<size_t>(id - kSpecialTokens)];
-  return piece == " " ? "▁" : piece;
+  std::string piece = pieces_[static_cast<size_t>(id - kSpecialTokens)];
+  for (size_t at = piece.find(' '); at != piece.npos; at = piece.find(' ')) {
+    piece.replace(at, 1, "▁");
+  }
+  return piece;
 }
 
 std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
@@ -129,7 +141,7 @@ std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
     size_t replaced = 0;
     std::string text = valid_utf8(*line) ? std::string(*line) : repair_utf8(*line, replaced);
     if (config.lowercase) text = lower_case(text);
-    config.kind == TokenizerKind::kWord ? each_word(text, count) : each_character(text, count);
+    each_piece(config.kind, text, count);
   }
   if (counts.empty()) throw DataError("tokenizer: there is no text to take a vocabulary from");
   return std::make_shared<ListTokenizer>(config.kind, config.lowercase,

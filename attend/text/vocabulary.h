@@ -1,4 +1,4 @@
-// Tokenizers whose vocabulary is a plain list: characters, words, bytes. Their file is text:
+// Tokenizers whose vocabulary is a plain list: characters, words, lines, bytes. Their file is text:
 //
 //   attend tokenizer 1 word lowercase 5      the kind, whether lower-cased, the number of tokens
 //   <unk>
@@ -41,7 +41,7 @@ class ByteTokenizer : public Tokenizer {
   bool lowercase_;
 };
 
-// Characters or words.
+// Characters, words or lines.
 class ListTokenizer : public Tokenizer {
  public:
   // `pieces` are those of the ids from kSpecialTokens on, all different.

@@ -1,4 +1,4 @@
-// The file of a list of characters or words, or of bytes: see vocabulary.h.
+// The file of a list of characters, words or lines, or of bytes: see vocabulary.h.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -79,11 +79,11 @@ class Parser {
 
  private:
   TokenizerKind parse_kind(std::string_view name) {
-    for (const TokenizerKind kind :
-         {TokenizerKind::kCharacter, TokenizerKind::kWord, TokenizerKind::kByte}) {
+    for (const TokenizerKind kind : {TokenizerKind::kCharacter, TokenizerKind::kWord,
+                                     TokenizerKind::kLine, TokenizerKind::kByte}) {
       if (name == name_of(kind)) return kind;
     }
-    fail("'{}' is not one of character, word, byte", name);
+    fail("'{}' is not one of character, word, line, byte", name);
   }
 
   std::vector<std::string> parse_pieces(TokenizerKind kind, size_t size) {
@@ -111,8 +111,10 @@ class Parser {
 
   static bool fits(TokenizerKind kind, std::string_view piece) {
     if (piece.empty() || !valid_utf8(piece)) return false;
-    return kind == TokenizerKind::kWord ? piece.find_first_of(kWhiteSpace) == piece.npos
-                                        : first_code_point(piece).bytes == piece.size();
+    if (kind == TokenizerKind::kCharacter) return first_code_point(piece).bytes == piece.size();
+    if (kind == TokenizerKind::kWord) return piece.find_first_of(kWhiteSpace) == piece.npos;
+    return kWhiteSpace.find(piece.front()) == piece.npos &&
+           kWhiteSpace.find(piece.back()) == piece.npos;
   }
 
   std::string_view next_line() {

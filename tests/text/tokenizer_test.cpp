@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using Ids = std::vector<int32_t>;
 
 constexpr TokenizerKind kAll[] = {TokenizerKind::kCharacter, TokenizerKind::kWord,
-                                  TokenizerKind::kByte, TokenizerKind::kBpe,
-                                  TokenizerKind::kUnigram};
+                                  TokenizerKind::kLine,      TokenizerKind::kByte,
+                                  TokenizerKind::kBpe,       TokenizerKind::kUnigram};
 
 // Sentences of a small language, always the same.
 std::vector<std::string> sentences() {
@@ -27,7 +27,7 @@ std::vector<std::string> sentences() {
                                "über", "Straße",  "un",     "été",    "的",    "猫",
                                "🐈",    "running", "walked", "Baum"};
   const RandomStream random(7, 0);
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = {"the dog"};
   for (uint64_t i = 0; i < 400; ++i) {
     std::string line;
     for (uint64_t j = 0; j < 3 + i % 7; ++j) {
@@ -39,6 +39,7 @@ std::vector<std::string> sentences() {
 }
 
 std::shared_ptr<const Tokenizer> trained(TokenizerKind kind, size_t vocabulary = 90) {
+  if (kind == TokenizerKind::kLine) vocabulary = 0;  // there are hundreds
   return train_tokenizer({.kind = kind, .vocabulary = vocabulary}, sentences());
 }
 
@@ -142,6 +143,18 @@ TEST(Tokenizer, MostFrequentComeFirstAndTheRestIsUnknown) {
   EXPECT_EQ(characters->piece(3), "▁");
 }
 
+TEST(Tokenizer, ALineCanBeAToken) {
+  const std::vector<std::string> lines = {"very good", " very good\t", "bad", "", "\xFF no"};
+  const auto labels = train_tokenizer({.kind = TokenizerKind::kLine}, lines);
+  EXPECT_EQ(labels->size(), 6u);
+  EXPECT_EQ(labels->encode("  very good "), Ids{3});
+  EXPECT_EQ(labels->encode("very  good"), Ids{kUnknown});
+  EXPECT_TRUE(labels->encode(" \t").empty());
+  EXPECT_EQ(labels->piece(3), "very▁good");
+  EXPECT_EQ(labels->decode(Ids{3, 4}), "very good bad");
+  EXPECT_TRUE(refused("attend tokenizer 1 line 4\n<unk>\n<s>\n</s>\n\\x20bad\n"));
+}
+
 TEST(Tokenizer, CharactersAreCodePoints) {
   const std::vector<std::string> lines = {"é猫🐈e\u0301\xFF"};
   const auto tokenizer = train_tokenizer({.kind = TokenizerKind::kCharacter}, lines);
@@ -151,9 +164,9 @@ TEST(Tokenizer, CharactersAreCodePoints) {
 
 TEST(Tokenizer, LowerCaseIsUnicode) {
   for (const TokenizerKind kind : kAll) {
-    const auto tokenizer =
-        train_tokenizer({.kind = kind, .vocabulary = 40, .lowercase = true},
-                        std::vector<std::string>{"über ÄPFEL ÇA Été", "äpfel", "ça", "weiß"});
+    const auto tokenizer = train_tokenizer(
+        {.kind = kind, .vocabulary = 40, .lowercase = true},
+        std::vector<std::string>{"über ÄPFEL ÇA Été", "äpfel", "ça", "weiß", "über äpfel"});
     EXPECT_EQ(tokenizer->encode("ÜBER Äpfel"), tokenizer->encode("über äpfel")) << name_of(kind);
     EXPECT_EQ(tokenizer->decode(tokenizer->encode("ÜBER Äpfel")), "über äpfel") << name_of(kind);
     EXPECT_EQ(tokenizer->decode(tokenizer->encode("Weiß")), "weiß") << name_of(kind);
@@ -266,7 +279,8 @@ TEST_F(TokenizerFiles, SaveAndLoadGiveTheSame) {
 
 TEST_F(TokenizerFiles, AwkwardPiecesSurviveTheFile) {
   const std::vector<std::string> lines = {"a\\b \n\t\r\\x20 \x7F\x01", "\\"};
-  for (const TokenizerKind kind : {TokenizerKind::kCharacter, TokenizerKind::kWord}) {
+  for (const TokenizerKind kind :
+       {TokenizerKind::kCharacter, TokenizerKind::kWord, TokenizerKind::kLine}) {
     const auto tokenizer = train_tokenizer({.kind = kind}, lines);
     tokenizer->save(file_);
     EXPECT_EQ(load_tokenizer(file_)->encode(lines[0]), tokenizer->encode(lines[0]));
