@@ -82,17 +82,26 @@ Json training_of(const ModelDirectory& directory) {
   return summary;
 }
 
+// Those of the model's kind; and of its encoder, where that is another's.
+Json settings_of(const ModelConfig& config) {
+  const Json all = Json::parse(to_json(config));
+  Json settings = all.at(std::string(name_of(config.kind)));
+  if (config.kind != ModelKind::kLabel) return settings;
+  const std::string encoder(name_of(config.label.encoder));
+  for (const auto& [key, value] : all.at(encoder).items()) settings[encoder + "." + key] = value;
+  return settings;
+}
+
 Json describe(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   const ModelConfig config = load_model_config(directory);
-  const std::string kind(name_of(config.kind));
   return {{"directory", root.string()},
-          {"kind", kind},
+          {"kind", name_of(config.kind)},
           {"preset", config.preset},
           {"weights", std::filesystem::exists(directory.weights())},
           {"parameters", parameters_of(config)},
           {"vocabularies", vocabularies_of(directory)},
-          {"config", Json::parse(to_json(config)).at(kind)},
+          {"config", settings_of(config)},
           {"training", training_of(directory)}};
 }
 

@@ -68,3 +68,29 @@ expect(0 ".steps.: 100" info ${model} --json)
 
 set(INPUT ${WORK}/words)
 expect(0 "^j a n u a r y\n" tokenizer encode ${model})
+
+# Texts to labels of several words, and labels to texts.
+file(WRITE ${WORK}/texts "a fine film\na dull film\nfine , fine\ndull and long\n")
+file(WRITE ${WORK}/labels "very good\nbad\nvery good\nbad\n")
+set(settings --out ${WORK}/label --training.steps 60 --training.report-every 20
+  --optimizer.rate 0.01 --schedule.warmup 5)
+set(label train --preset label ${settings} --vocabulary.kind word
+  --model.transformer.width 32 --model.transformer.encoder-layers 1)
+set(files --source ${WORK}/texts --target ${WORK}/labels)
+expect(0 "model: label.*trained 60 steps" ${label} ${files} --vocabulary.target-kind line
+  --model.label.pooling attention)
+expect(0 "^very good\nbad\nvery good\nbad\n$" translate ${WORK}/label --input ${WORK}/texts)
+expect(0 "^0 [|][|][|] very good [|][|][|] -[0-9.]+\n0 [|][|][|] bad [|][|][|] -[0-9.]+\n1 [|][|][|] bad"
+  translate ${WORK}/label --input ${WORK}/texts --n-best 5)
+expect(0 "^very good [|][|][|] [0-2]-0\nbad [|][|][|] [0-2]-0\n" translate ${WORK}/label
+  --input ${WORK}/texts --alignments)
+expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label ${files} --metric accuracy)
+expect(0 "^-[0-9.]+\tvery▁good -[0-9.]+\t</s> -?0\\.0+\n" score ${WORK}/label --tokens ${files})
+expect(0 "label, preset label.*pooling +attention.*transformer.width +32" info ${WORK}/label)
+file(REMOVE_RECURSE ${WORK}/label)
+expect(1 "a target of 2 tokens, where a label is one" ${label} ${files} --vocabulary.joint false)
+file(WRITE ${WORK}/other "fine\ndull\nfine\ndull\n")
+file(REMOVE_RECURSE ${WORK}/label)
+expect(0 "trained 60 steps" train --preset bahdanau ${settings} --model.rnn.hidden 32
+  --vocabulary.target-kind character --vocabulary.kind line --source ${WORK}/labels --target ${WORK}/other)
+expect(0 "^fine\ndull\nfine\ndull\n$" translate ${WORK}/label --input ${WORK}/labels)

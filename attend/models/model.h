@@ -5,13 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "attend/models/conv.h"
-#include "attend/models/rnn.h"
-#include "attend/models/transformer.h"
+#include "attend/models/label.h"
 
 namespace attend {
 
-enum class ModelKind { kTransformer, kRnn, kConv };
+enum class ModelKind { kTransformer, kRnn, kConv, kLabel };
 ModelKind model_kind_from_name(std::string_view name);  // throws ConfigError with the choices
 std::string_view name_of(ModelKind kind);
 
@@ -21,6 +19,7 @@ struct ModelConfig {
   TransformerConfig transformer;
   RnnConfig rnn;
   ConvConfig conv;
+  LabelConfig label;
 
   template <typename V>
   void fields(V& v) {
@@ -29,6 +28,7 @@ struct ModelConfig {
     v("transformer", transformer, "settings of the Transformer");
     v("rnn", rnn, "settings of the recurrent encoder-decoder");
     v("conv", conv, "settings of the convolutional encoder-decoder");
+    v("label", label, "settings of what gives sequences labels");
   }
 
   void set_vocabularies(size_t source, size_t target);
