@@ -14,6 +14,7 @@ struct Command {
   std::function<int()> run;
 };
 
+Command add_average(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_completion(CLI::App& app);

@@ -29,11 +29,17 @@ void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const st
     auto value = std::make_shared<Value>();
     std::string help = flag.help;
     if (!flag.default_text.empty()) help += fmt::format(" ({})", flag.default_text);
-    value->option =
-        parser.add_option(flag_name(prefix, flag.path), value->texts, help)
-            ->type_name(flag.choices.empty() || flag.list ? flag.type : choices_text(flag.choices))
-            ->expected(1)
-            ->group(group_of(flag.path));
+    const std::string name = flag_name(prefix, flag.path);
+    if (flag.type == "bool" && !flag.list) {  // --shuffle, or --shuffle=false
+      value->option = parser.add_flag(name, value->texts, help);
+    } else {
+      value->option =
+          parser.add_option(name, value->texts, help)
+              ->type_name(flag.choices.empty() || flag.list ? flag.type
+                                                            : choices_text(flag.choices))
+              ->expected(1);
+    }
+    value->option->group(group_of(flag.path));
     order_.push_back(flag.path);
     values_[flag.path] = value;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attend/base/error.h"
+#include "attend/data/reference_texts.h"
 #include "attend/decode/score_text.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/alignment.h"
@@ -24,7 +25,7 @@ struct Options {
   std::vector<std::filesystem::path> references;
   std::vector<std::string> metrics;
   std::string tokenize = "13a";
-  bool lowercase = false, json = false;
+  bool lowercase = false, grouped = false, json = false;
   size_t batch_tokens = 4096;
   ConfigFlags search;
 
@@ -58,6 +59,16 @@ void add_reference(EvaluatedTexts& texts, const std::filesystem::path& file, siz
   }
 }
 
+// File by file, with empty lines where a source has fewer references than others.
+void add_references(EvaluatedTexts& texts, const ReferenceTexts& right) {
+  size_t most = 0;
+  for (const auto& targets : right.targets) most = std::max(most, targets.size());
+  for (size_t n = 0; n < most; ++n) {
+    auto& file = texts.references.emplace_back();
+    for (const auto& targets : right.targets) file.push_back(n < targets.size() ? targets[n] : "");
+  }
+}
+
 Results measure_texts(const Options& options, const EvaluatedTexts& texts) {
   const MetricSettings settings{options.lowercase,
                                 value_from_name(kBleuTokens, "tokenisation", options.tokenize)};
@@ -81,19 +92,20 @@ Results evaluate_model(const Options& options) {
   const TextModel model = TextModel::load(options.model);
   TranslatorConfig config{.batch_tokens = options.batch_tokens};
   options.search.apply(config.search);
-  LinePairs pairs = read_pairs(options.source, options.target);
+  const LinePairs pairs = read_pairs(options.source, options.target);
   EvaluatedTexts texts;
   for (const auto& file : options.references) {
     add_reference(texts, file, pairs.sources.size(), options.source);
   }
-  texts.references.push_back(pairs.targets);
+  const ReferenceTexts right = reference_texts(pairs.sources, pairs.targets, options.grouped);
+  add_references(texts, right);
 
   Results results;
   const bool translates = std::ranges::any_of(
       text_metrics(), [&](const TextMetric& m) { return options.chosen(m.name, m.usual); });
   if (translates) {
     const Translator translate({model}, config);
-    for (const Translation& t : translate(pairs.sources)) texts.hypotheses.push_back(t.texts[0]);
+    for (const Translation& t : translate(right.sources)) texts.hypotheses.push_back(t.texts[0]);
     results = measure_texts(options, texts);
   }
   if (options.chosen(kPerplexity, true)) {
@@ -161,6 +173,10 @@ void check(const Options& options) {
   if (options.with_model() && options.source.empty()) {
     throw CLI::ValidationError("evaluate", "a model needs --source and --target");
   }
+  if (options.grouped && (!options.with_model() || !options.references.empty())) {
+    throw CLI::ValidationError(
+        "--grouped", "takes all references from --target, or from the second column of --source");
+  }
   for (const std::string& metric : options.metrics) {
     if (metric != kPerplexity || options.with_model()) continue;
     throw CLI::ValidationError("--metric", "perplexity needs a model");
@@ -217,6 +233,8 @@ Command add_evaluate(CLI::App& app) {
       ->type_name(choices_text(metric_names()))
       ->expected(1)
       ->take_all();
+  parser->add_flag("--grouped", options->grouped,
+                   "lines in a row with the same source are references of one");
   parser->add_flag("--lowercase", options->lowercase, "case does not count");
   parser->add_option("--tokenize", options->tokenize, "of BLEU (13a)")
       ->check(CLI::IsMember({"13a", "none", "char"}).description(""))

@@ -88,9 +88,18 @@ expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label ${files} --metr
 expect(0 "^-[0-9.]+\tvery▁good -[0-9.]+\t</s> -?0\\.0+\n" score ${WORK}/label --tokens ${files})
 expect(0 "label, preset label.*pooling +attention.*transformer.width +32" info ${WORK}/label)
 file(REMOVE_RECURSE ${WORK}/label)
-expect(1 "a target of 2 tokens, where a label is one" ${label} ${files} --vocabulary.joint false)
+expect(1 "a target of 2 tokens, where a label is one" ${label} ${files} --vocabulary.joint=false)
 file(WRITE ${WORK}/other "fine\ndull\nfine\ndull\n")
 file(REMOVE_RECURSE ${WORK}/label)
 expect(0 "trained 60 steps" train --preset bahdanau ${settings} --model.rnn.hidden 32
   --vocabulary.target-kind character --vocabulary.kind line --source ${WORK}/labels --target ${WORK}/other)
 expect(0 "^fine\ndull\nfine\ndull\n$" translate ${WORK}/label --input ${WORK}/labels)
+
+# The mean of checkpoints is a model; several references of one source count as one.
+expect(0 "mean: the mean of the weights at steps 90, 100" average ${model} --last 2 --out ${WORK}/mean)
+expect(0 "^01\n05\n" translate ${WORK}/mean --input ${WORK}/words)
+expect(1 "there are 2 whole checkpoints, not 9" average ${model} --last 9 --out ${WORK}/mean)
+file(WRITE ${WORK}/several.tsv "january\t1\njanuary\t01\nmay\t05\n")
+expect(0 "accuracy +66.67" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy)
+expect(0 "accuracy +100.00" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy --grouped)
+expect(0 "\n0 [|][|][|]" translate ${model} --input ${WORK}/short --sample --n-best 2)

@@ -35,16 +35,23 @@ ModelConfig load_model_config(const ModelDirectory& directory) {
   return config;
 }
 
-TextModel TextModel::load(const std::filesystem::path& root) {
-  const ModelDirectory directory{root};
+TextModel TextModel::load_description(const ModelDirectory& directory) {
   TextModel loaded;
   loaded.config = load_model_config(directory);
   const Tokenizers tokenizers = load_tokenizers(directory);
-  if (tokenizers.source == nullptr) throw IoError("{}: it has no tokenizer", root.string());
+  if (tokenizers.source == nullptr) {
+    throw IoError("{}: it has no tokenizer", directory.root.string());
+  }
   loaded.source = tokenizers.source;
   loaded.target = tokenizers.target;
   Rng rng(0);
   loaded.model = make_model(loaded.config, rng);
+  return loaded;
+}
+
+TextModel TextModel::load(const std::filesystem::path& root) {
+  const ModelDirectory directory{root};
+  TextModel loaded = load_description(directory);
   load_weights(directory.weights(), parameters(*loaded.model));
   return loaded;
 }

@@ -20,6 +20,7 @@ struct TextModel {
   static TextModel load(const std::filesystem::path& root);
 
   // config.json and the tokenizers; the weights.
+  static TextModel load_description(const ModelDirectory& directory);
   void save_description(const ModelDirectory& directory) const;
   void save_weights(const std::filesystem::path& file) const;
 };

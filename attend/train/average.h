@@ -2,6 +2,7 @@
 // Juditsky, 1992).
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "attend/nn/visit.h"
@@ -27,5 +28,11 @@ class MovingAverage {
   std::vector<Tensor> mean_;
   double decay_;
 };
+
+// The mean of the weights in the newest checkpoints of a run, as a model of its own in `out`
+// (Vaswani et al., 2017, took the last 5). Returns their steps. Throws IoError where there are not
+// as many that are whole, or where `out` is the run itself.
+std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_t last,
+                                         const std::filesystem::path& out);
 
 }  // namespace attend

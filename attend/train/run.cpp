@@ -16,7 +16,6 @@
 namespace attend {
 namespace {
 
-constexpr const char* kTensors = "training.safetensors";
 constexpr const char* kState = "state.json";
 
 PairFiles training_files(const RunConfig& config) {
@@ -196,7 +195,7 @@ class Run {
 
  private:
   void resume(const Checkpoint& checkpoint) {
-    load_weights(checkpoint.path / kTensors, trainer_.tensors());
+    load_weights(checkpoint.path / kTrainingTensors, trainer_.tensors());
     TrainingState state;
     read_config(state, checkpoint.path / kState);
     trainer_.resume(state);
@@ -212,10 +211,11 @@ class Run {
     }
     log_.sync();
     write_checkpoint(directory_.checkpoints(), state.step, [&](const std::filesystem::path& path) {
-      write_safetensors(path / kTensors, trainer_.tensors());
+      write_safetensors(path / kTrainingTensors, trainer_.tensors());
       replace_file(path / kState, to_json(state) + "\n");
     });
-    KeepCheckpoints keep{.last = std::max<size_t>(1, prepared_.config.training.keep)};
+    const TrainingConfig& training = prepared_.config.training;
+    KeepCheckpoints keep{.last = std::max<size_t>(1, training.keep), .every = training.keep_every};
     if (state.best_step > 0) keep.best = state.best_step;
     prune_checkpoints(directory_.checkpoints(), keep);
     observer_.on_save(state);

@@ -55,6 +55,7 @@ struct ValidationConfig {
   Metric metric = Metric::kLoss;
   bool lowercase = false;
   size_t sentences = 1000;  // that are decoded
+  bool grouped = false;     // lines in a row with one source are references of it
   size_t patience = 10;     // validations without a better score before training stops; 0: never
 
   template <typename V>
@@ -63,6 +64,7 @@ struct ValidationConfig {
     v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
     v("lowercase", lowercase, "case does not count in BLEU and chrF");
     v("sentences", sentences, "sentences decoded at most");
+    v("grouped", grouped, "lines in a row with the same source are references of one");
     v("patience", patience, "validations without a better score before training stops; 0: never");
   }
 };
@@ -75,7 +77,8 @@ struct TrainingConfig {
   uint64_t seed = 1;
   int64_t report_every = 50;
   int64_t save_every = 500;
-  size_t keep = 2;         // checkpoints beside the best one
+  size_t keep = 2;         // newest checkpoints, beside the best one
+  int64_t keep_every = 0;  // and those of every so many steps
   size_t bad_updates = 5;  // in a row that are not finite before training stops
 
   template <typename V>
@@ -88,7 +91,8 @@ struct TrainingConfig {
     v("seed", seed, "of weights, dropout and the order of the data");
     v("report_every", report_every, "steps between reports");
     v("save_every", save_every, "steps between checkpoints");
-    v("keep", keep, "checkpoints that are kept beside the best one");
+    v("keep", keep, "newest checkpoints that are kept, beside the best one");
+    v("keep_every", keep_every, "keep those of every so many steps as well; 0: none");
     v("bad_updates", bad_updates, "updates in a row that may fail before training stops");
   }
 };

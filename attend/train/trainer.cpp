@@ -47,7 +47,7 @@ std::vector<NamedTensor> Trainer::tensors() const {
   const auto add = [&all](const std::string& prefix, const std::vector<NamedTensor>& tensors) {
     for (const NamedTensor& t : tensors) all.push_back({prefix + t.name, t.tensor});
   };
-  add("weights.", parameters_);
+  add(kWeightsPrefix, parameters_);
   add("optimizer.", optimizer_.state());
   if (average_) add("average.", average_->state());
   return all;

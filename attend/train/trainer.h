@@ -18,6 +18,10 @@
 
 namespace attend {
 
+// The file of a checkpoint that has Trainer::tensors(), and what the names of weights begin with.
+inline constexpr const char* kTrainingTensors = "training.safetensors";
+inline const std::string kWeightsPrefix = "weights.";
+
 // A batch of the corpus as the objective sees it.
 TrainingBatch training_batch(const Batch& batch);
 

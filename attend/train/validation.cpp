@@ -11,34 +11,38 @@
 namespace attend {
 namespace {
 
-double measure(Metric metric, bool lowercase, std::span<const std::string> hypotheses,
-               std::span<const std::string> references) {
-  const BleuOptions bleu{.lower_case = lowercase};
-  const ChrfOptions chrf{.lower_case = lowercase};
-  BleuStats bleu_sum;
-  ChrfStats chrf_sum;
-  ErrorStats errors;
+// The sum of measure(hypothesis, references) over all texts.
+template <typename Stats, typename Measure>
+Stats sum_texts(std::span<const std::string> hypotheses, const ReferenceTexts& texts,
+                const Measure& measure) {
+  Stats sum;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const std::string_view one[] = {references[i]};
-    if (metric == Metric::kBleu) bleu_sum += bleu_stats(hypotheses[i], one, bleu);
-    if (metric == Metric::kChrf) chrf_sum += chrf_stats(hypotheses[i], one, chrf);
-    if (metric == Metric::kAccuracy || metric == Metric::kErrorRate) {
-      errors += error_stats(hypotheses[i], one);
-    }
+    std::vector<std::string_view> right;
+    for (const std::string& target : texts.targets[i]) right.push_back(target);
+    sum += measure(hypotheses[i], right);
   }
-  switch (metric) {
-    case Metric::kBleu:
-      return bleu_score(bleu_sum, bleu).score;
-    case Metric::kChrf:
-      return chrf_score(chrf_sum, chrf);
-    case Metric::kAccuracy:
-      return sequence_accuracy(errors);
-    case Metric::kErrorRate:
-      return error_rate(errors);
-    case Metric::kLoss:
-      break;
+  return sum;
+}
+
+double measure(const ValidationConfig& config, std::span<const std::string> hypotheses,
+               const ReferenceTexts& texts) {
+  if (config.metric == Metric::kBleu) {
+    const BleuOptions options{.lower_case = config.lowercase};
+    const auto one = [&](const auto& text, const auto& right) {
+      return bleu_stats(text, right, options);
+    };
+    return bleu_score(sum_texts<BleuStats>(hypotheses, texts, one), options).score;
   }
-  return 0;
+  if (config.metric == Metric::kChrf) {
+    const ChrfOptions options{.lower_case = config.lowercase};
+    const auto one = [&](const auto& text, const auto& right) {
+      return chrf_stats(text, right, options);
+    };
+    return chrf_score(sum_texts<ChrfStats>(hypotheses, texts, one), options);
+  }
+  const auto one = [](const auto& text, const auto& right) { return error_stats(text, right); };
+  const ErrorStats errors = sum_texts<ErrorStats>(hypotheses, texts, one);
+  return config.metric == Metric::kAccuracy ? sequence_accuracy(errors) : error_rate(errors);
 }
 
 }  // namespace
@@ -47,10 +51,12 @@ Validator::Validator(const RunConfig& config, const Corpus& corpus)
     : config_(config), corpus_(corpus) {
   if (config.validation.metric == Metric::kLoss) return;
   PairReader reader({config.data.valid_source, config.data.valid_target});
-  while (sources_.size() < config.validation.sentences && reader.next()) {
-    sources_.emplace_back(reader.source());
-    references_.emplace_back(reader.target());
+  std::vector<std::string> sources, targets;
+  while (sources.size() < config.validation.sentences && reader.next()) {
+    sources.emplace_back(reader.source());
+    targets.emplace_back(reader.target());
   }
+  texts_ = reference_texts(sources, targets, config.validation.grouped);
 }
 
 ValidationScore Validator::operator()(const TextModel& model) const {
@@ -83,8 +89,8 @@ double Validator::loss(const Seq2Seq& model) const {
 double Validator::decoded(const TextModel& model) const {
   const Translator translate({model}, {config_.search, config_.batch.tokens});
   std::vector<std::string> texts;
-  for (const Translation& t : translate(sources_)) texts.push_back(t.texts.front());
-  return measure(config_.validation.metric, config_.validation.lowercase, texts, references_);
+  for (const Translation& t : translate(texts_.sources)) texts.push_back(t.texts.front());
+  return measure(config_.validation, texts, texts_);
 }
 
 }  // namespace attend

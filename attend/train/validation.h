@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attend/data/corpus.h"
+#include "attend/data/reference_texts.h"
 #include "attend/decode/translator.h"
 #include "attend/train/run_config.h"
 
@@ -31,7 +32,7 @@ class Validator {
 
   const RunConfig& config_;
   const Corpus& corpus_;
-  std::vector<std::string> sources_, references_;
+  ReferenceTexts texts_;  // that are decoded
 };
 
 }  // namespace attend

@@ -114,6 +114,35 @@ TEST(Run, TheSidesCanBeCutUpInTheirOwnWays) {
   EXPECT_EQ(model.target->kind(), TokenizerKind::kWord);
 }
 
+TEST(Run, ModelsOfCheckpointsHaveTheMeanOfTheirWeights) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.keep = 3;
+  config.training.keep_every = 10;
+  config.validation.every = 1000;
+  run(config);
+  const auto kept = list_checkpoints(config.out / "checkpoints");
+  std::vector<int64_t> steps;
+  for (const Checkpoint& c : kept) steps.push_back(c.step);
+  ASSERT_EQ(steps, (std::vector<int64_t>{10, 15, 20, 24}));
+
+  const fs::path out = directory.path() / "mean";
+  EXPECT_EQ(average_checkpoints(config.out, 2, out), (std::vector<int64_t>{20, 24}));
+  const TextModel mean = TextModel::load(out);
+  const SafetensorsFile before(kept[2].path / kTrainingTensors),
+      last(kept[3].path / kTrainingTensors);
+  for (const NamedTensor& p : parameters(*mean.model)) {
+    const Tensor a = before.read(kWeightsPrefix + p.name), b = last.read(kWeightsPrefix + p.name);
+    for (size_t i = 0; i < p.tensor.size(); ++i) {
+      ASSERT_EQ(p.tensor.data()[i],
+                static_cast<float>((double{a.data()[i]} + double{b.data()[i]}) / 2));
+    }
+  }
+  expect_error<IoError>([&] { average_checkpoints(config.out, 5, out); },
+                        "4 whole checkpoints, not 5");
+  EXPECT_THROW(average_checkpoints(config.out, 2, config.out), IoError);
+}
+
 // Stops by the flag after some steps.
 class StopAt : public TrainingObserver {
  public:

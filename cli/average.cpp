@@ -1,0 +1,46 @@
+// `attend average`: one model of several checkpoints.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "attend/train/average.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+namespace {
+
+struct Options {
+  std::filesystem::path model, out;
+  size_t last = 5;
+};
+
+int run_average(const Options& options) {
+  const auto steps = average_checkpoints(options.model, options.last, options.out);
+  fmt::print("{}: the mean of the weights at steps {}\n", options.out.string(),
+             fmt::join(steps, ", "));
+  return 0;
+}
+
+}  // namespace
+
+Command add_average(CLI::App& app) {
+  CLI::App* parser =
+      app.add_subcommand("average", "Make one model of the newest checkpoints of a run");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->model, "model directory with its checkpoints")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser->add_option("--last", options->last, "checkpoints to take the mean of (5)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  parser->add_option("--out", options->out, "model directory to write")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser->footer(
+      "Example:\n"
+      "  attend train config.yaml --training.keep 5\n"
+      "  attend average model --last 5 --out averaged\n"
+      "The mean of the last weights of a run often translates better than the last ones.");
+  return {parser, [options] { return run_average(*options); }};
+}
+
+}  // namespace attend::cli
