@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <new>
@@ -65,6 +66,7 @@ class Pool {
         found->second.pop_back();
       }
       if (data == nullptr) {
+        if (statistics_.bytes_from_system + *capacity > limit_) give_to_system();
         ++statistics_.system_allocations;
         statistics_.bytes_from_system += *capacity;
       }
@@ -86,14 +88,12 @@ class Pool {
 
   void release_unused() {
     std::lock_guard lock(mutex_);
-    for (auto& [capacity, blocks] : free_) {
-      for (void* block : blocks) {
-        ASAN_UNPOISON_MEMORY_REGION(block, capacity);
-        std::free(block);
-        statistics_.bytes_from_system -= capacity;
-      }
-    }
-    free_.clear();
+    give_to_system();
+  }
+
+  void limit(size_t bytes) {
+    std::lock_guard lock(mutex_);
+    limit_ = bytes;
   }
 
   PoolStatistics statistics() {
@@ -107,9 +107,21 @@ class Pool {
   }
 
  private:
+  void give_to_system() {
+    for (auto& [capacity, blocks] : free_) {
+      for (void* block : blocks) {
+        ASAN_UNPOISON_MEMORY_REGION(block, capacity);
+        std::free(block);
+        statistics_.bytes_from_system -= capacity;
+      }
+    }
+    free_.clear();
+  }
+
   std::mutex mutex_;
   std::map<size_t, std::vector<void*>> free_;  // by capacity
   PoolStatistics statistics_;
+  size_t limit_ = std::numeric_limits<size_t>::max();
 };
 
 }  // namespace
@@ -125,5 +137,7 @@ PoolStatistics pool_statistics() { return Pool::instance().statistics(); }
 void reset_peak_bytes() { Pool::instance().reset_peak(); }
 
 void release_unused_memory() { Pool::instance().release_unused(); }
+
+void limit_memory(size_t bytes) { Pool::instance().limit(bytes); }
 
 }  // namespace attend

@@ -34,5 +34,8 @@ struct PoolStatistics {
 PoolStatistics pool_statistics();
 void reset_peak_bytes();       // the peak starts again from what is in use now
 void release_unused_memory();  // gives free blocks back to the system
+// From now on the pool gives its free blocks back before it takes more than this from the system.
+// What is in use at once is not limited.
+void limit_memory(size_t bytes);
 
 }  // namespace attend

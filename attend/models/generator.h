@@ -54,12 +54,23 @@ class Generator {
   virtual Tensor step(State& state, std::span<const int32_t> tokens) const = 0;
 };
 
+// What teacher forcing gives.
+struct Taught {
+  Tensor logits;    // after each row, [rows, vocabulary]
+  Tensor coverage;  // mean coverage loss of a row (See et al., 2017), where the model attends with
+                    // coverage and gradients are recorded
+};
+
 // An encoder and a decoder. The same numbers come out all at once and step by step.
 class Seq2Seq : public Generator {
  public:
   // Teacher forcing: the logits after each row of `inputs`, [rows, vocabulary]. Sequence i of the
   // inputs belongs to source i.
   virtual Tensor logits(const Tokens& sources, const Tokens& inputs) const = 0;
+  // The same, with what else may be added to the loss.
+  virtual Taught teach(const Tokens& sources, const Tokens& inputs) const {
+    return {logits(sources, inputs), {}};
+  }
   virtual void visit(Visitor& v) = 0;
   // What a Recorder calls the layers that look at the source; none where the model has no
   // attention.

@@ -136,7 +136,7 @@ RnnDecoder::Source RnnSeq2Seq::encode(const Tokens& sources) const {
   return source;
 }
 
-RnnSeq2Seq::Taught RnnSeq2Seq::teach(const Tokens& sources, const Tokens& inputs) const {
+Taught RnnSeq2Seq::teach(const Tokens& sources, const Tokens& inputs) const {
   if (sources.packing.count() != inputs.packing.count()) {
     throw ShapeError("rnn: {} sources but {} targets", sources.packing.count(),
                      inputs.packing.count());
@@ -150,7 +150,7 @@ RnnSeq2Seq::Taught RnnSeq2Seq::teach(const Tokens& sources, const Tokens& inputs
 
 // By time step, the longest targets first, so that the sequences of a step are the first ones of
 // the step before. Only what depends on that step is done there.
-RnnSeq2Seq::Taught RnnSeq2Seq::walk(const Tokens& sources, const Tokens& inputs) const {
+Taught RnnSeq2Seq::walk(const Tokens& sources, const Tokens& inputs) const {
   const RecurrentSchedule schedule(inputs.packing);
   const RnnDecoder::Source source = encode(pick(sources, schedule.sequences));
   const Tensor x =

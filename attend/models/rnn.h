@@ -46,14 +46,7 @@ class RnnSeq2Seq : public Seq2Seq {
   }
   void visit(Visitor& v) override;
   std::vector<std::string> alignment_layers() const override;
-
-  // Teacher forcing, and what may be added to the loss.
-  struct Taught {
-    Tensor logits;    // [rows, vocabulary]
-    Tensor coverage;  // the mean coverage loss of a row (See et al., 2017); with coverage only, and
-                      // where gradients are
-  };
-  Taught teach(const Tokens& sources, const Tokens& inputs) const;
+  Taught teach(const Tokens& sources, const Tokens& inputs) const override;
 
   const RnnConfig& config() const { return config_; }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attend/models/generator.h"
+#include "attend/train/run_config.h"
 
 namespace attend {
 
@@ -23,9 +24,9 @@ class Term {
  public:
   virtual ~Term() = default;
   virtual std::string name() const = 0;
-  // `logits` are those of the batch, which every term may share.
+  // `taught` is what the model said to the batch, which all terms share.
   virtual Tensor sum(const Seq2Seq& model, const TrainingBatch& batch,
-                     const Tensor& logits) const = 0;
+                     const Taught& taught) const = 0;
   virtual double weight() const { return 1.0; }
 };
 
@@ -34,13 +35,29 @@ class CrossEntropyTerm : public Term {
  public:
   explicit CrossEntropyTerm(float label_smoothing) : label_smoothing_(label_smoothing) {}
   std::string name() const override { return "cross_entropy"; }
-  Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Tensor& logits) const override;
+  Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
 
  private:
   float label_smoothing_;
 };
 
+// What attention lays on places that it has seen already (See et al., 2017).
+class CoverageTerm : public Term {
+ public:
+  explicit CoverageTerm(double weight) : weight_(weight) {}
+  std::string name() const override { return "coverage"; }
+  // Throws ConfigError where the model does not attend with coverage.
+  Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
+  double weight() const override { return weight_; }
+
+ private:
+  double weight_;
+};
+
 using Objective = std::vector<std::unique_ptr<Term>>;
+
+// The terms that a config asks for.
+Objective objective_of(const TrainingConfig& config);
 
 // The weighted sum of all terms over a batch, on the tape.
 Tensor objective_sum(const Objective& objective, const Seq2Seq& model, const TrainingBatch& batch);

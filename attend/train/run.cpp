@@ -7,11 +7,13 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/storage.h"
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
 #include "attend/io/json_log.h"
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
+#include "attend/train/batch_memory.h"
 
 namespace attend {
 namespace {
@@ -88,6 +90,7 @@ struct Prepared {
         corpus(corpus_of(config, training_files(config), {model.source, model.target},
                          directory.root / "train.corpus")) {
     observer.on_message("data: " + described(corpus.counts(), corpus.size()));
+    size_batches(directory, observer);
     if (config.data.valid_source.empty()) return;
     valid.emplace(corpus_of(config, {config.data.valid_source, config.data.valid_target},
                             {model.source, model.target}, directory.root / "valid.corpus"));
@@ -97,6 +100,17 @@ struct Prepared {
   Prepared(const Prepared&) = delete;
 
  private:
+  // To fit the memory; as before where a run of the same goes on.
+  void size_batches(const ModelDirectory& directory, TrainingObserver& observer) {
+    if (config.memory.bytes == 0) return;
+    RunConfig before;
+    if (std::filesystem::exists(directory.training())) read_config(before, directory.training());
+    config.batch.tokens =
+        before.memory == config.memory ? before.batch.tokens : tokens_within_memory(config, corpus);
+    limit_memory(config.memory.bytes);
+    observer.on_message(fmt::format("memory: batches of {} tokens", config.batch.tokens));
+  }
+
   TextModel model_of(const ModelDirectory& directory, TrainingObserver& observer) {
     Tokenizers tokenizers = load_tokenizers(directory);
     if (tokenizers.source == nullptr) {
@@ -160,7 +174,8 @@ void compare_with_before(const RunConfig& config, const ModelDirectory& director
   for (const Difference& d : differences(before, config)) {
     const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.");
     const bool known_later = d.path.ends_with("_vocabulary");
-    if (known_later || d.path == "out") continue;
+    const bool sized = d.path == "batch.tokens" && config.memory.bytes > 0;
+    if (known_later || sized || d.path == "out") continue;
     if (fixed) {
       throw ConfigError(
           "{}: trained with {} = {}, not {}; go on with that, or train into another directory",

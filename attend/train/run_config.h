@@ -73,6 +73,7 @@ struct TrainingConfig {
   int64_t steps = 20000;
   size_t accumulation = 1;  // batches to an update
   float label_smoothing = 0.1f;
+  double coverage_loss = 0.0;  // weight of the loss for looking twice; with model.rnn.coverage
   double average = 0.0;  // decay of the mean of weights that is kept; 0: the weights themselves
   uint64_t seed = 1;
   int64_t report_every = 50;
@@ -86,6 +87,7 @@ struct TrainingConfig {
     v("steps", steps, "updates in all");
     v("accumulation", accumulation, "batches to an update");
     v("label_smoothing", label_smoothing, "part of each label that goes to all tokens");
+    v("coverage_loss", coverage_loss, "weight of the loss for looking twice at a place");
     v("average", average,
       "decay of the moving mean of weights that is kept, such as 0.999; 0: off");
     v("seed", seed, "of weights, dropout and the order of the data");
@@ -99,6 +101,7 @@ struct TrainingConfig {
 
 struct RunConfig {
   std::filesystem::path out;  // the model directory
+  MemorySize memory;          // for training; 0: what batch.tokens takes
   ModelConfig model;
   DataConfig data;
   VocabularyConfig vocabulary;
@@ -118,6 +121,7 @@ struct RunConfig {
   template <typename V>
   void fields(V& v) {
     v("out", out, "model directory to write, or to resume in");
+    v("memory", memory, "such as 4GB: batches are sized to fit; 0: batch.tokens tells");
     v("model", model, "what is trained");
     v("data", data, "what it is trained on");
     v("vocabulary", vocabulary, "how text becomes tokens");

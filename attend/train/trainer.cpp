@@ -31,7 +31,7 @@ Trainer::Trainer(Parts parts)
       optimizer_(parameters_, parts_.config.optimizer) {
   stream_.emplace(parts_.corpus, parts_.config.batch);
   const TrainingConfig& config = parts_.config.training;
-  objective_.push_back(std::make_unique<CrossEntropyTerm>(config.label_smoothing));
+  objective_ = objective_of(config);
   if (config.average > 0) average_.emplace(parameters_, config.average);
 }
 

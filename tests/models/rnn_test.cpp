@@ -163,7 +163,7 @@ TEST(Rnn, HasACoverageLossOnlyWithCoverage) {
   config.coverage = true;
   Rng rng(5);
   RnnSeq2Seq model(config, rng);
-  const RnnSeq2Seq::Taught taught = model.teach(sources, inputs);
+  const Taught taught = model.teach(sources, inputs);
   // All looks at a source of one key are at the same place: 0 at first, then 1. In the whole,
   // min(a, c) adds up to at most 1 a row, and to 0 at first.
   EXPECT_GT(taught.coverage.item(), 1.0f / 11);
