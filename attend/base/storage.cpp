@@ -1,6 +1,6 @@
 // A pool of blocks in size classes, eight to each doubling. A request takes a free block of its
-// class or of one of the next classes up to twice its size, and asks the system only when there is
-// none.
+// class or of one of the next classes up to twice its size (a quarter more, where memory is
+// limited), and asks the system only when there is none.
 #include "attend/base/storage.h"
 
 #include <sys/mman.h>
@@ -26,6 +26,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
+
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
 // The size of the class that `bytes` falls into; at most an eighth larger.
 size_t class_size(size_t bytes) {
@@ -57,10 +59,10 @@ class Pool {
     void* data = nullptr;
     {
       std::lock_guard lock(mutex_);
+      const size_t most = limit_ == kUnlimited ? 2 * *capacity : *capacity + *capacity / 4;
       auto found = free_.lower_bound(*capacity);
-      while (found != free_.end() && found->first <= 2 * *capacity && found->second.empty())
-        ++found;
-      if (found != free_.end() && found->first <= 2 * *capacity) {
+      while (found != free_.end() && found->first <= most && found->second.empty()) ++found;
+      if (found != free_.end() && found->first <= most) {
         *capacity = found->first;
         data = found->second.back();
         found->second.pop_back();
@@ -121,7 +123,7 @@ class Pool {
   std::mutex mutex_;
   std::map<size_t, std::vector<void*>> free_;  // by capacity
   PoolStatistics statistics_;
-  size_t limit_ = std::numeric_limits<size_t>::max();
+  size_t limit_ = kUnlimited;
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ class Trial {
     BatchConfig batch = config_.batch;
     batch.tokens = tokens;
     const BatchPlan plan(corpus_.lengths(), batch, 0);
+    release_unused_memory();  // larger blocks would serve, and count
     reset_peak_bytes();
     const TrainingScope training(Rng(1, 0));
     backward(objective_sum(objective_, *model_, training_batch(largest(plan))));
@@ -67,6 +68,7 @@ size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus) {
   const auto most = static_cast<double>(config.memory.bytes) * (1 - kSpare);
   size_t all = 0;  // tokens there are
   for (const PairLengths& pair : corpus.lengths()) all += pair.source + pair.target + 2;
+  limit_memory(config.memory.bytes);
   Trial trial(config, corpus);
   const auto one = static_cast<double>(trial.peak(kSmallBatch));
   const auto two = static_cast<double>(trial.peak(2 * kSmallBatch));

@@ -10,8 +10,10 @@
 
 #include "attend/base/files.h"
 #include "attend/base/parallel.h"
+#include "attend/base/storage.h"
 #include "attend/decode/translator.h"
 #include "attend/io/checkpoint.h"
+#include "attend/io/config.h"
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
 #include "tests/errors.h"
@@ -141,6 +143,54 @@ TEST(Run, ModelsOfCheckpointsHaveTheMeanOfTheirWeights) {
   expect_error<IoError>([&] { average_checkpoints(config.out, 5, out); },
                         "4 whole checkpoints, not 5");
   EXPECT_THROW(average_checkpoints(config.out, 2, config.out), IoError);
+}
+
+TEST(Run, BatchesAreSizedToFitAMemory) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  write_pairs(config.data.source, config.data.target, 5000, 3);
+  config.training.steps = 3;
+  std::vector<size_t> tokens;
+  for (const size_t megabytes : {4, 8}) {
+    config.memory.bytes = megabytes << 20;
+    config.out = directory.path() / fmt::format("model{}", megabytes);
+    reset_peak_bytes();
+    const size_t before = pool_statistics().bytes_in_use;
+    run(config);
+    EXPECT_LE(pool_statistics().peak_bytes_in_use - before, config.memory.bytes);
+    RunConfig used;
+    read_config(used, config.out / "attend.yaml");
+    tokens.push_back(used.batch.tokens);
+    config.training.steps = 6;  // goes on with batches of that size
+    run(config);
+    read_config(used, config.out / "attend.yaml");
+    EXPECT_EQ(used.batch.tokens, tokens.back());
+    config.training.steps = 3;
+  }
+  EXPECT_GT(tokens[0], 1024u);
+  EXPECT_GT(tokens[1], tokens[0] * 3 / 2);
+  config.memory.bytes = 100'000;
+  config.out = directory.path() / "none";
+  expect_error<ConfigError>([&] { run(config); }, "memory 100000B is too little");
+  limit_memory(std::numeric_limits<size_t>::max());
+}
+
+TEST(Run, TheCoverageLossNeedsCoverage) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path(), ModelKind::kRnn);
+  config.model.rnn.coverage = true;
+  config.training.steps = 2;
+  std::vector<std::string> weights;
+  for (const double weight : {0.0, 1.0}) {
+    config.training.coverage_loss = weight;
+    config.out = directory.path() / fmt::format("model{}", weight);
+    run(config);
+    weights.push_back(contents(config.out / "model.safetensors"));
+  }
+  EXPECT_NE(weights[0], weights[1]);
+  config.model.rnn.coverage = false;
+  config.out = directory.path() / "none";
+  expect_error<ConfigError>([&] { run(config); }, "set model.rnn.coverage");
 }
 
 // Stops by the flag after some steps.
