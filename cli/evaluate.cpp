@@ -90,6 +90,7 @@ Results evaluate_texts(const Options& options) {
 
 Results evaluate_model(const Options& options) {
   const TextModel model = TextModel::load(options.model);
+  model.model->pack();
   TranslatorConfig config{.batch_tokens = options.batch_tokens};
   options.search.apply(config.search);
   const LinePairs pairs = read_pairs(options.source, options.target);

@@ -48,6 +48,7 @@ void print(const Options& options, const Tokenizer& tokenizer, size_t line,
 
 int run_score(const Options& options) {
   const TextModel model = TextModel::load(options.model);
+  model.model->pack();
   PairedLines input(options.source, options.target);
   for (size_t done = 0;;) {
     const LinePairs pairs = input.read_window(options.window);

@@ -83,7 +83,10 @@ std::vector<std::string> read_starts(LineReader& reader, size_t count) {
 
 int run_translate(const Options& options) {
   std::vector<TextModel> models;
-  for (const auto& directory : options.models) models.push_back(TextModel::load(directory));
+  for (const auto& directory : options.models) {
+    models.push_back(TextModel::load(directory));
+    models.back().model->pack();
+  }
   TranslatorConfig config{.batch_tokens = options.batch_tokens};
   options.flags.apply(config.search);
   if (options.alignments || options.draw) {

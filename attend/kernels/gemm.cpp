@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
+#include <vector>
 
 #include "attend/base/parallel.h"
 #include "attend/kernels/gemm_block.h"
@@ -114,6 +116,32 @@ PackedMatrix::PackedMatrix(size_t k, size_t n, Matrix b) : k_(k), n_(n) {
   const auto panels = std::make_shared<Storage>(ceil_div(n, width) * width * k * sizeof(float));
   pack(k, n, b, static_cast<float*>(panels->data()));
   storage_ = panels;
+}
+
+PackedMatrix PackedMatrix::from_columns(size_t k, size_t n, std::shared_ptr<Storage> b) {
+  const size_t width = panel_width();
+  auto* const data = static_cast<float*>(b->data());
+  if (n % width != 0) return {k, n, {data, k, true}};
+  parallel_for(n / width, std::max<size_t>(kSmallPacking / (k * width + 1), 1),
+               [&](size_t begin, size_t end) {
+                 std::vector<float> columns(k * width);
+                 for (size_t p = begin; p < end; ++p) {  // the same floats before and after
+                   float* const panel = data + p * k * width;
+                   std::copy_n(panel, columns.size(), columns.data());
+                   pack_panels(k, width, {columns.data(), k, true}, panel);
+                 }
+               });
+  PackedMatrix packed;
+  packed.k_ = k;
+  packed.n_ = n;
+  packed.storage_ = std::move(b);
+  return packed;
+}
+
+void PackedMatrix::copy_column(size_t j, float scale, float* to) const {
+  const size_t width = panel_width();
+  const float* from = data() + j / width * width * k_ + j % width;
+  for (size_t i = 0; i < k_; ++i) to[i] = scale * from[i * width];
 }
 
 void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c, const GemmOptions& options) {

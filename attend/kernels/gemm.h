@@ -47,11 +47,15 @@ class PackedMatrix {
  public:
   PackedMatrix() = default;
   PackedMatrix(size_t k, size_t n, Matrix b);  // copies b (k, n)
+  // b stored by columns, (n, k): laid out anew in its own memory where whole panels fit, copied
+  // otherwise. What else reads that memory finds something else there.
+  static PackedMatrix from_columns(size_t k, size_t n, std::shared_ptr<Storage> b);
 
   size_t rows() const { return k_; }
   size_t columns() const { return n_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   bool empty() const { return storage_ == nullptr; }
+  void copy_column(size_t j, float scale, float* to) const;  // to[i] = scale b[i, j]
 
  private:
   size_t k_ = 0, n_ = 0;

@@ -72,6 +72,9 @@ class Seq2Seq : public Generator {
     return {logits(sources, inputs), {}};
   }
   virtual void visit(Visitor& v) = 0;
+  // Lays weights out for decoding, in the memory they have: the model is faster from then on, but
+  // can no longer be trained or saved. Does nothing where that would not help.
+  virtual void pack() {}
   // What a Recorder calls the layers that look at the source; none where the model has no
   // attention.
   virtual std::vector<std::string> alignment_layers() const = 0;

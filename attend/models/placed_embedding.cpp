@@ -40,7 +40,7 @@ Positions attention_positions(PositionScheme scheme) {
 
 PlacedEmbedding::PlacedEmbedding(const PlacedEmbeddingConfig& c, const Embedding& shared, Rng& rng)
     : config(c), table(shared) {
-  const PositionsConfig positions{.width = table.weight.width(), .max_length = c.max_length};
+  const PositionsConfig positions{.width = table.width(), .max_length = c.max_length};
   if (c.scheme == PositionScheme::kSinusoidal) sinusoids = SinusoidalPositions(positions);
   if (c.scheme == PositionScheme::kLearned) {
     learned = LearnedPositions(positions, rng, c.deviation);
@@ -57,7 +57,7 @@ PlacedEmbedding PlacedEmbedding::of(const Embedding& other, Rng& rng) const {
 }
 
 Tensor PlacedEmbedding::operator()(const Tensor& ids, const Packing& packing, size_t offset) const {
-  Tensor x = table(ids, std::sqrt(static_cast<float>(table.weight.width())));
+  Tensor x = table(ids, std::sqrt(static_cast<float>(table.width())));
   if (config.scheme == PositionScheme::kSinusoidal) x = sinusoids(x, packing, offset);
   if (config.scheme == PositionScheme::kLearned) x = learned(x, packing, offset);
   return dropout(x, config.dropout);

@@ -7,6 +7,7 @@
 #include "attend/models/generator.h"
 #include "attend/models/placed_embedding.h"
 #include "attend/nn/dropout.h"
+#include "attend/nn/pack.h"
 
 namespace attend {
 
@@ -168,6 +169,7 @@ class Transformer : public Seq2Seq {
   Tensor step(State& state, std::span<const int32_t> tokens) const override;
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
+  void pack() override { pack_weights(*this); }
   std::vector<std::string> alignment_layers() const override;
 
   const TransformerConfig& config() const { return config_; }

@@ -11,22 +11,25 @@
 namespace attend {
 
 struct Embedding {
-  Tensor weight;  // [vocab, width]
+  Tensor weight;                 // [vocab, width]
+  kernels::PackedMatrix packed;  // instead of the weight: see pack_weights
 
   Embedding() = default;
   Embedding(size_t vocab, size_t width, Rng& rng)
       : weight(parameter({vocab, width}, Init::kNormal, rng,
                          1.0f / std::sqrt(static_cast<float>(width)))) {}
 
+  size_t width() const { return packed.empty() ? weight.width() : packed.rows(); }
+
   // ids of any shape to [ids..., width].
   Tensor operator()(const Tensor& ids, float scale = 1.0f) const {
-    return embedding(weight, ids, scale);
+    return packed.empty() ? embedding(weight, ids, scale) : embedding(packed, ids, scale);
   }
 
   // The output layer that shares the table (Press and Wolf, 2017): x [..., width] to [..., vocab].
-  Linear tied_output() const { return Linear::tied(weight); }
+  Linear tied_output() const { return Linear::tied(weight, packed); }
 
-  void visit(Visitor& v) { v("weight", weight); }
+  void visit(Visitor& v) { v.matrix("weight", weight, packed); }
 };
 
 }  // namespace attend

@@ -13,8 +13,9 @@ struct LinearOptions {
 };
 
 struct Linear {
-  Tensor weight;  // [out, in]
-  Tensor bias;    // [out], or undefined
+  Tensor weight;                 // [out, in]
+  Tensor bias;                   // [out], or undefined
+  kernels::PackedMatrix packed;  // instead of the weight: see pack_weights
 
   Linear() = default;
   Linear(size_t in, size_t out, Rng& rng, LinearOptions options = {})
@@ -22,19 +23,21 @@ struct Linear {
     if (options.bias) bias = parameter({out}, Init::kZeros, rng);
   }
   // Shares a weight [out, in] with another layer, such as an embedding.
-  static Linear tied(const Tensor& weight) {
+  static Linear tied(const Tensor& weight, const kernels::PackedMatrix& packed = {}) {
     Linear layer;
     layer.weight = weight;
+    layer.packed = packed;
     return layer;
   }
 
   // x [..., in] to [..., out].
   Tensor operator()(const Tensor& x, Activation activation = Activation::kIdentity) const {
-    return linear(x, weight, bias, activation);
+    return packed.empty() ? linear(x, weight, bias, activation)
+                          : linear(x, packed, bias, activation);
   }
 
   void visit(Visitor& v) {
-    v("weight", weight);
+    v.matrix("weight", weight, packed);
     v("bias", bias);
   }
 };

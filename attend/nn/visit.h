@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/kernels/gemm.h"
 #include "attend/tensor/named.h"
 #include "attend/tensor/tensor.h"
 
@@ -21,6 +22,10 @@ class Visitor {
 
   void operator()(const std::string& name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(path_ + name, parameter);
+  }
+  // A parameter [out, in], of a layer that can do with `packed` instead.
+  void matrix(const std::string& name, Tensor& parameter, kernels::PackedMatrix& packed) {
+    if (parameter.defined()) on_matrix(path_ + name, parameter, packed);
   }
   void buffer(const std::string& name, Tensor& tensor) {
     if (tensor.defined()) on_buffer(path_ + name, tensor);
@@ -39,6 +44,9 @@ class Visitor {
 
  protected:
   virtual void on_parameter(const std::string& path, Tensor& parameter) = 0;
+  virtual void on_matrix(const std::string& path, Tensor& parameter, kernels::PackedMatrix&) {
+    on_parameter(path, parameter);
+  }
   virtual void on_buffer(const std::string& /*path*/, Tensor& /*buffer*/) {}
 
  private:

@@ -17,25 +17,25 @@ Shape with_width(const Shape& ids, size_t width) {
   return Shape(extents);
 }
 
-void check(const Tensor& table, const Tensor& ids) {
-  if (table.rank() != 2) {
-    throw ShapeError("embedding: the table is {}, not [rows, width]", table.shape());
-  }
+void check_ids(const Tensor& ids, size_t rows) {
   if (ids.dtype() != DType::kInt32) {
     throw ShapeError("embedding: the ids {} are not int32; make them with Tensor::ids",
                      ids.shape());
   }
-  const size_t outside = kernels::first_id_outside(ids.index_span(), table.extent(0));
+  const size_t outside = kernels::first_id_outside(ids.index_span(), rows);
   if (outside < ids.size()) {
     throw DataError("embedding: id {} at place {} is outside a table of {} rows",
-                    ids.indices()[outside], outside, table.extent(0));
+                    ids.indices()[outside], outside, rows);
   }
 }
 
 }  // namespace
 
 Tensor embedding(const Tensor& source, const Tensor& ids, float scale) {
-  check(source, ids);
+  if (source.rank() != 2) {
+    throw ShapeError("embedding: the table is {}, not [rows, width]", source.shape());
+  }
+  check_ids(ids, source.extent(0));
   const Tensor table = contiguous(source);
   const kernels::Embedding rows{ids.index_span(), table.extent(0), table.extent(1), scale};
   Tensor y = Tensor::empty(with_width(ids.shape(), table.width()));
@@ -44,6 +44,15 @@ Tensor embedding(const Tensor& source, const Tensor& ids, float scale) {
     const Gradient d_table = grads.of(table);
     kernels::embedding_backward(rows, dy.data(), d_table.data(), d_table.add);
   });
+}
+
+Tensor embedding(const kernels::PackedMatrix& table, const Tensor& ids, float scale) {
+  check_ids(ids, table.columns());
+  Tensor y = Tensor::empty(with_width(ids.shape(), table.rows()));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    table.copy_column(static_cast<size_t>(ids.indices()[i]), scale, y.data() + i * y.width());
+  }
+  return y;
 }
 
 }  // namespace attend

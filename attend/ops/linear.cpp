@@ -7,25 +7,29 @@
 namespace attend {
 namespace {
 
-void check(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (weight.rank() != 2 || x.rank() == 0 || x.width() != weight.extent(1)) {
+void check(const Tensor& x, const Shape& weight, const Tensor& bias) {
+  if (weight.rank() != 2 || x.rank() == 0 || x.width() != weight[1]) {
     throw ShapeError("linear: input {} does not fit weight {}, which is [out, in]", x.shape(),
-                     weight.shape());
+                     weight);
   }
-  if (bias.defined() && bias.shape() != Shape{weight.extent(0)}) {
+  if (bias.defined() && bias.shape() != Shape{weight[0]}) {
     throw ShapeError("linear: bias {} does not fit weight {}, which has {} outputs", bias.shape(),
-                     weight.shape(), weight.extent(0));
+                     weight, weight[0]);
   }
+}
+
+Tensor output_for(const Tensor& x, size_t out) {
+  Shape shape = x.shape();
+  shape.set(-1, out);
+  return Tensor::empty(shape);
 }
 
 }  // namespace
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
-  check(x, weight, bias);
+  check(x, weight.shape(), bias);
   const size_t rows = x.rows(), in = weight.extent(1), out = weight.extent(0);
-  Shape shape = x.shape();
-  shape.set(-1, out);
-  Tensor y = Tensor::empty(shape);
+  Tensor y = output_for(x, out);
 
   // What the gradient of the activation is computed from: its input; for ReLU the output will do.
   const bool plain = activation == Activation::kIdentity;
@@ -56,6 +60,18 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activat
       kernels::sum_rows({dz.data(), rows, out, out}, db.data(), db.add);
     }
   });
+}
+
+Tensor linear(const Tensor& x, const kernels::PackedMatrix& weight, const Tensor& bias,
+              Activation activation) {
+  check(x, {weight.columns(), weight.rows()}, bias);
+  if (any_needs_grad(std::vector{x, bias})) {
+    throw ConfigError("linear: packed weights have no gradient; train the model before packing it");
+  }
+  Tensor y = output_for(x, weight.columns());
+  kernels::gemm(x.rows(), matrix(x), weight, target(y),
+                {.bias = bias.defined() ? bias.data() : nullptr, .activation = activation});
+  return y;
 }
 
 }  // namespace attend

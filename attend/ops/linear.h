@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attend/kernels/activations.h"
+#include "attend/kernels/gemm.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -10,6 +11,10 @@ using kernels::Activation;
 
 // y = f(x W^T + b).  x [..., in], weight [out, in], bias [out] or undefined; y [..., out].
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              Activation activation = Activation::kIdentity);
+
+// The same with W^T packed. It has no gradient: throws ConfigError where one is wanted.
+Tensor linear(const Tensor& x, const kernels::PackedMatrix& weight, const Tensor& bias = {},
               Activation activation = Activation::kIdentity);
 
 struct MatmulOptions {

@@ -384,6 +384,33 @@ TEST(Gemm, PackedMatrixKnowsItsSize) {
   EXPECT_TRUE(PackedMatrix().empty());
 }
 
+TEST(Gemm, PacksColumnsInTheirOwnMemory) {
+  for_each_target([] {
+    for (const size_t n : {1, 15, 16, 64, 65, 96}) {  // whole panels stay where they are
+      const size_t k = 37;
+      std::mt19937 random(1);
+      std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+      std::vector<float> columns(n * k), row(k), expected(n), actual(n), column(k);
+      for (float& x : columns) x = uniform(random);
+      for (float& x : row) x = uniform(random);
+      gemm(1, n, k, {row.data(), k}, {columns.data(), k, true}, {expected.data(), n});
+
+      const auto storage = std::make_shared<Storage>(columns.size() * sizeof(float));
+      std::ranges::copy(columns, static_cast<float*>(storage->data()));
+      const PackedMatrix packed = PackedMatrix::from_columns(k, n, storage);
+      EXPECT_EQ(packed.rows(), k);
+      EXPECT_EQ(packed.columns(), n);
+      EXPECT_TRUE(n % 32 != 0 || packed.data() == storage->data());
+      gemm(1, {row.data(), k}, packed, {actual.data(), n});
+      EXPECT_EQ(actual, expected) << n;
+      for (size_t j = 0; j < n; ++j) {
+        packed.copy_column(j, 2.0f, column.data());
+        for (size_t i = 0; i < k; ++i) ASSERT_EQ(column[i], 2 * columns[j * k + i]) << n;
+      }
+    }
+  });
+}
+
 TEST(Gemm, BackendIsNeverAuto) {
   EXPECT_NE(gemm_backend(), GemmBackend::kAuto);
   const BackendScope scope(GemmBackend::kOneDnn);

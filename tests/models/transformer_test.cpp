@@ -44,6 +44,21 @@ TEST_P(TransformerVariants, StepByStepIsAllAtOnce) {
   expect_consistent(Transformer(config, rng));
 }
 
+TEST_P(TransformerVariants, PackedGivesTheSameBits) {
+  TransformerConfig config = small_transformer();
+  GetParam().change(config);
+  Rng rng(7);
+  Transformer model(config, rng);
+  const NoGrad no_grad;
+  const Tokens sources = some_tokens({3, 1, 6}, config.source_vocabulary, 1);
+  const Tokens inputs = some_tokens({2, 5, 1}, config.target_vocabulary, 2);
+  const auto logits = model.logits(sources, inputs).to_vector();
+  const auto steps = step_by_step(model, sources, inputs).to_vector();
+  model.pack();
+  EXPECT_EQ(model.logits(sources, inputs).to_vector(), logits);
+  EXPECT_EQ(step_by_step(model, sources, inputs).to_vector(), steps);
+}
+
 TEST_P(TransformerVariants, EveryParameterLearns) {
   TransformerConfig config = small_transformer();
   config.activation = FeedForwardKind::kGelu;  // ReLU's kinks have no slope

@@ -6,8 +6,10 @@
 #include "attend/nn/embedding.h"
 #include "attend/nn/linear.h"
 #include "attend/nn/norm.h"
+#include "attend/nn/pack.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
+#include "tests/errors.h"
 
 namespace attend {
 namespace {
@@ -102,6 +104,42 @@ TEST(Embedding, TiedOutputTrainsTheSameTable) {
     for (size_t i = 0; i < 5; ++i) through_lookup += embedding.weight.data()[i * 3 + j];
     EXPECT_NEAR(gradient[6 + j], row[j] + through_lookup, 1e-6);
   }
+}
+
+TEST(PackWeights, GivesTheSameBitsAndOneCopy) {
+  for (const size_t vocabulary : {5, 64}) {
+    Rng rng(1);
+    Embedding table(vocabulary, 3, rng);
+    struct {
+      Embedding embedding;
+      Linear output;
+      void visit(Visitor& v) {
+        v("embedding", embedding);
+        v("output", output);
+      }
+    } model{table, table.tied_output()};
+    const NoGrad no_grad;
+    const Tensor ids = Tensor::ids({4, 0, 4});
+    const std::vector<float> rows = model.embedding(ids, 3.0f).to_vector();
+    const std::vector<float> logits = model.output(model.embedding(ids)).to_vector();
+    pack_weights(model);
+    EXPECT_TRUE(parameters(model).empty());
+    EXPECT_EQ(model.embedding.packed.data(), model.output.packed.data());
+    EXPECT_EQ(model.embedding(ids, 3.0f).to_vector(), rows);
+    EXPECT_EQ(model.output(model.embedding(ids)).to_vector(), logits);
+    EXPECT_EQ(model.embedding.tied_output()(model.embedding(ids)).to_vector(), logits);
+  }
+}
+
+TEST(PackWeights, LeavesNothingToTrain) {
+  Rng rng(1);
+  Linear layer(2, 2, rng);
+  pack_weights(layer);
+  expect_error<ConfigError>([&] { layer(Tensor::zeros({1, 2})); }, "train the model before");
+  expect_error<ShapeError>([&] { layer(Tensor::zeros({1, 3})); }, "does not fit weight [2, 2]");
+  Embedding table(5, 2, rng);
+  pack_weights(table);
+  expect_error<DataError>([&] { table(Tensor::ids({5})); }, "outside a table of 5 rows");
 }
 
 TEST(Dropout, ModuleIsOffOutsideTraining) {

@@ -1,0 +1,38 @@
+// Weights laid out for the matrix product, once and for all calls.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "attend/nn/visit.h"
+
+namespace attend {
+namespace detail {
+class Packer : public Visitor {
+ private:
+  void on_parameter(const std::string& /*path*/, Tensor& /*parameter*/) override {}
+  void on_matrix(const std::string& /*path*/, Tensor& weight,
+                 kernels::PackedMatrix& packed) override {
+    const auto [found, first] = done_.try_emplace(weight.storage());
+    if (first) {
+      found->second =
+          kernels::PackedMatrix::from_columns(weight.extent(1), weight.extent(0), weight.storage());
+    }
+    packed = found->second;
+    weight = Tensor();
+  }
+
+  std::map<std::shared_ptr<Storage>, kernels::PackedMatrix> done_;  // layers may share a weight
+};
+}  // namespace detail
+
+// Packs the weights of linear layers and embeddings, in the memory they have: a product with few
+// rows then reads them at twice the speed, and gives the same bits. The module can only be called
+// from then on; it has no parameters there to be trained or saved.
+template <typename Module>
+void pack_weights(Module& module) {
+  detail::Packer packer;
+  module.visit(packer);
+}
+
+}  // namespace attend
