@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "attend/base/error.h"
@@ -14,6 +15,27 @@ void copy_rows(const Tensor& from, size_t row, size_t count, const Tensor& to, s
     std::memmove(to.data() + (to_row + i) * to.stride(), from.data() + (row + i) * from.stride(),
                  from.width() * sizeof(float));
   }
+}
+
+// The moves s <- parents[s] in an order in which none overwrites what a later one reads; nothing
+// where they go in a circle.
+std::optional<std::vector<size_t>> moves_in_place(std::span<const size_t> parents, size_t before) {
+  std::vector<size_t> readers(before), order;
+  size_t moves = 0;
+  for (size_t s = 0; s < parents.size(); ++s) {
+    if (parents[s] == s) continue;
+    ++readers[parents[s]];
+    ++moves;
+  }
+  for (size_t s = 0; s < parents.size(); ++s) {
+    if (parents[s] != s && readers[s] == 0) order.push_back(s);
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    const size_t parent = parents[order[i]];
+    const bool moves_too = parent < parents.size() && parents[parent] != parent;
+    if (--readers[parent] == 0 && moves_too) order.push_back(parent);
+  }
+  return order.size() == moves ? std::optional(order) : std::nullopt;
 }
 
 }  // namespace
@@ -99,13 +121,21 @@ void KeyValueCache::reorder(std::span<const size_t> parents) {
     lengths.push_back(lengths_[parent]);
     seen.push_back(seen_[parent]);
   }
+  std::optional<std::vector<size_t>> order;  // in place where that can be
+  if (parents.size() <= sequences()) order = moves_in_place(parents, sequences());
   const auto arrange = [&](Tensor& x) {
     if (!x.defined()) return;
-    const Tensor fresh = Tensor::empty({parents.size() * capacity_, x.width()});
-    for (size_t s = 0; s < parents.size(); ++s) {
-      copy_rows(x, parents[s] * capacity_, static_cast<size_t>(lengths[s]), fresh, s * capacity_);
+    const size_t rows = parents.size() * capacity_;
+    const Tensor to = order ? x.slice_rows(0, rows) : Tensor::empty({rows, x.width()});
+    const auto copy = [&](size_t s) {
+      copy_rows(x, parents[s] * capacity_, static_cast<size_t>(lengths[s]), to, s * capacity_);
+    };
+    if (order) {
+      std::ranges::for_each(*order, copy);
+    } else {
+      for (size_t s = 0; s < parents.size(); ++s) copy(s);
     }
-    x = fresh;
+    x = to;
   };
   arrange(keys_);
   arrange(values_);

@@ -12,6 +12,15 @@ namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
+// Where each stands among those of its source.
+std::vector<size_t> places_of(std::span<const Live> live) {
+  std::vector<size_t> places(live.size());
+  for (size_t i = 1; i < live.size(); ++i) {
+    if (live[i].source == live[i - 1].source) places[i] = places[i - 1] + 1;
+  }
+  return places;
+}
+
 bool ends_with(const std::vector<int32_t>& tokens, std::span<const int32_t> end) {
   return tokens.size() >= end.size() &&
          std::equal(end.begin(), end.end(), tokens.end() - static_cast<ptrdiff_t>(end.size()));
@@ -105,8 +114,28 @@ std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> cho
     tokens_.push_back(c.token);
     next.push_back(std::move(live));
   }
+  const std::vector<size_t> places = places_of(live_);
   live_ = std::move(next);
+  keep_places(places);
   return finished;
+}
+
+// Orders the hypotheses of each source so that as many as can be stay in the row of their parent:
+// the state of those need not move.
+void Frontier::keep_places(std::span<const size_t> places) {
+  for (size_t begin = 0, end = 0; begin < live_.size(); begin = end) {
+    while (end < live_.size() && live_[end].source == live_[begin].source) ++end;
+    for (size_t i = begin; i < end;) {
+      const size_t home = begin + places[parents_[i]];
+      if (home == i || home >= end || parents_[home] == parents_[i]) {
+        ++i;
+        continue;
+      }
+      std::swap(live_[i], live_[home]);
+      std::swap(parents_[i], parents_[home]);
+      std::swap(tokens_[i], tokens_[home]);
+    }
+  }
 }
 
 void Frontier::drop(const std::vector<bool>& sources) {

@@ -52,6 +52,7 @@ class Frontier {
 
  private:
   void forbid(const Live& live, std::span<float> row) const;
+  void keep_places(std::span<const size_t> places);
   void finish(Hypothesis& hypothesis, bool ended) const;
 
   const Generator& model_;

@@ -1,6 +1,7 @@
 #include "attend/models/transformer.h"
 
 #include "attend/base/names.h"
+#include "attend/base/parallel.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/shape.h"
 #include "attend/ops/softmax.h"
@@ -210,7 +211,7 @@ struct Transformer::Decoding : Generator::State {
 
   void reorder(std::span<const size_t> parents) override {
     hypotheses.reorder(parents);
-    for (DecoderLayer::Memory& layer : layers) layer.self.reorder(parents);
+    parallel_chunks(layers.size(), [&](size_t i) { layers[i].self.reorder(parents); });
   }
 };
 

@@ -91,6 +91,28 @@ TEST(KeyValueCache, ReordersToMoreOrFewer) {
   EXPECT_EQ(cache.seen()[0], 2);
 }
 
+// In their own memory, or in new memory where they go in a circle or there are more.
+TEST(KeyValueCache, SequencesMoveInAnyOrder) {
+  const std::vector<std::vector<size_t>> orders{{0, 1, 2, 3}, {0, 0, 1, 2}, {1, 2, 3, 3},
+                                                {1, 0, 2, 2}, {3, 0, 1, 2}, {2, 1, 1, 0},
+                                                {1, 3},       {3},          {3, 3, 3, 3, 0}};
+  for (const std::vector<size_t>& parents : orders) {
+    KeyValueCache cache(4);
+    std::vector<int> next{0, 100, 200, 300};
+    append_named(cache, {1, 2, 3, 4}, next);
+    std::vector<std::vector<float>> before;
+    for (size_t s = 0; s < 4; ++s) before.push_back(kept(cache, s));
+    cache.reorder(parents);
+    for (size_t s = 0; s < parents.size(); ++s) EXPECT_EQ(kept(cache, s), before[parents[s]]);
+    EXPECT_EQ(cache.keys().rows(), parents.size() * cache.capacity());
+    std::vector<int> later(parents.size(), 500);
+    append_named(cache, std::vector<int32_t>(parents.size(), 1), later);  // twins part
+    for (size_t s = 0; s < parents.size(); ++s) {
+      EXPECT_EQ(kept(cache, s).back(), 1000.0f * static_cast<float>(s) + 500.0f);
+    }
+  }
+}
+
 // Twins after a reorder, and copies, go their own ways.
 TEST(KeyValueCache, CopiesAreIndependent) {
   KeyValueCache cache(1);

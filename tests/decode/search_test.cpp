@@ -142,6 +142,20 @@ TEST(Search, RowsAreLiveHypothesesOnly) {
   EXPECT_EQ(rows, written);
 }
 
+TEST(Search, HypothesesStayInTheRowOfTheirParent) {
+  const ToyGenerator model(kVocabulary, 4);
+  SearchConfig config;
+  config.beam = 4;
+  config.min_length = config.max_length = 8;
+  search(model, three_sources(), config);
+  size_t full = 0;
+  for (const std::vector<size_t>& parents : model.reorders) {
+    if (parents.size() < 12 || ++full == 1) continue;  // the first to have four each
+    for (const size_t parent : parents) EXPECT_EQ(parents[parent], parent);
+  }
+  EXPECT_GT(full, 3u);
+}
+
 TEST(Search, StartsWithThePrefix) {
   const ToyGenerator model(kVocabulary, 9);
   SearchConfig config;

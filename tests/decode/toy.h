@@ -17,8 +17,9 @@ class ToyGenerator : public Generator {
     Hypotheses hypotheses{0};
     std::vector<uint64_t> sources;
     std::vector<std::vector<int32_t>> tokens;
-    mutable std::vector<size_t> rows;  // of each step: how much work was done
+    std::vector<std::vector<size_t>>* reorders = nullptr;
     void reorder(std::span<const size_t> parents) override {
+      reorders->emplace_back(parents.begin(), parents.end());
       hypotheses.reorder(parents);
       std::vector<std::vector<int32_t>> next;
       for (const size_t parent : parents) next.push_back(tokens[parent]);
@@ -32,6 +33,7 @@ class ToyGenerator : public Generator {
     auto state = std::make_unique<Written>();
     const size_t count = sources.packing.count();
     state->hypotheses = Hypotheses(count);
+    state->reorders = &reorders;
     state->tokens.resize(count);
     for (size_t s = 0; s < count; ++s) {
       uint64_t hash = 17;
@@ -66,7 +68,8 @@ class ToyGenerator : public Generator {
     return row;
   }
 
-  mutable std::vector<size_t> steps;  // rows of each step
+  mutable std::vector<size_t> steps;                  // rows of each step
+  mutable std::vector<std::vector<size_t>> reorders;  // parents of each
 
  private:
   static uint64_t mix(uint64_t hash, int32_t token) {
