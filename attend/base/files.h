@@ -17,6 +17,8 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Lets go of the memory of a part, which is read from the file again if it is asked for.
+  void release(std::span<const std::byte> part) const;
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
 
  private:

@@ -124,7 +124,9 @@ void SafetensorsFile::read_into(const Entry& entry, const Tensor& tensor) const 
     throw FormatError("{}: '{}' is {} {}, which does not fit a tensor of shape {}", path_.string(),
                       entry.name, entry.dtype, entry.shape, tensor.shape());
   }
-  const std::byte* from = file_.bytes().data() + data_begin_ + entry.begin;
+  const std::span<const std::byte> values =
+      file_.bytes().subspan(data_begin_ + entry.begin, entry.bytes);
+  const std::byte* from = values.data();
   const size_t width = tensor.width(), rows = width == 0 ? 0 : tensor.size() / width;
   for (size_t row = 0; row < rows; ++row, from += entry.bytes / rows) {
     std::byte* const to = row_of(tensor, row);
@@ -137,6 +139,7 @@ void SafetensorsFile::read_into(const Entry& entry, const Tensor& tensor) const 
       std::memcpy(to, from, 4 * width);
     }
   }
+  file_.release(values);
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,

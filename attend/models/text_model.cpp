@@ -4,6 +4,7 @@
 #include "attend/base/files.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
+#include "attend/nn/init.h"
 
 namespace attend {
 
@@ -45,6 +46,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   loaded.source = tokenizers.source;
   loaded.target = tokenizers.target;
   Rng rng(0);
+  const SkipInit loaded_instead;
   loaded.model = make_model(loaded.config, rng);
   return loaded;
 }

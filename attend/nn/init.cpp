@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "attend/base/names.h"
@@ -21,6 +22,8 @@ constexpr Named<Init> kInits[] = {
     {Init::kFanIn, "fan_in"},
     {Init::kOrthogonal, "orthogonal"},
 };
+
+thread_local bool skip_init = false;
 
 struct Fans {
   float in, out;
@@ -70,7 +73,11 @@ Init init_from_name(std::string_view name) { return value_from_name(kInits, "ini
 
 std::string_view name_of(Init init) { return name_from_value(kInits, init); }
 
+SkipInit::SkipInit() : before_(std::exchange(skip_init, true)) {}
+SkipInit::~SkipInit() { skip_init = before_; }
+
 void initialize(const Tensor& x, Init init, RandomStream random, float scale) {
+  if (skip_init) return;
   const Fans fans = fans_of(x.shape());
   const auto uniform = [&](float bound) { fill_uniform(x.span(), random, -bound, bound); };
   const auto normal = [&](float deviation) { fill_normal(x.span(), random, 0.0f, deviation); };

@@ -26,6 +26,19 @@ Init init_from_name(
     std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
 std::string_view name_of(Init init);
 
+// Leaves the parameters that are made within its life as memory gave them: they are about to be
+// loaded.
+class SkipInit {
+ public:
+  SkipInit();
+  ~SkipInit();
+  SkipInit(const SkipInit&) = delete;
+  SkipInit& operator=(const SkipInit&) = delete;
+
+ private:
+  bool before_;
+};
+
 // Fills x. `scale` multiplies the range or deviation (kUniform and kNormal: is it).
 void initialize(const Tensor& x, Init init, RandomStream random, float scale = 1.0f);
 

@@ -140,6 +140,17 @@ TEST_F(Files, MappedFileShowsTheBytes) {
   EXPECT_EQ(moved.text(), "else");
 }
 
+TEST_F(Files, MappedFileReadsAgainWhatItReleased) {
+  const fs::path path = directory_ / "model";
+  const std::string text(5 * static_cast<size_t>(::sysconf(_SC_PAGESIZE)), 'x');
+  write(path, text);
+  const MappedFile file(path);
+  EXPECT_EQ(file.text(), text);
+  file.release(file.bytes().subspan(7, text.size() - 9));
+  file.release(file.bytes().subspan(7, 3));
+  EXPECT_EQ(file.text(), text);
+}
+
 TEST_F(Files, MappedFileMayBeEmpty) {
   write(directory_ / "empty", "");
   const MappedFile file(directory_ / "empty");

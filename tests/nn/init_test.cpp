@@ -79,6 +79,19 @@ TEST(Init, OrthogonalRowsOrColumns) {
   }
 }
 
+TEST(Init, MayBeSkipped) {
+  const Tensor x = Tensor::full({2, 3}, 5.0f);
+  Rng rng(1), other(1);
+  {
+    const SkipInit skip;
+    initialize(x, Init::kXavierUniform, rng.stream());
+    EXPECT_TRUE(parameter({2, 3}, Init::kNormal, other).needs_grad());
+  }
+  EXPECT_EQ(x.to_vector(), std::vector<float>(6, 5.0f));
+  initialize(x, Init::kZeros, rng.stream());
+  EXPECT_EQ(x.to_vector(), std::vector<float>(6, 0.0f));
+}
+
 TEST(Init, ParameterIsALeafAndTakesItsOwnStream) {
   Rng rng(3);
   const Tensor a = parameter({4}, Init::kNormal, rng), b = parameter({4}, Init::kNormal, rng);
