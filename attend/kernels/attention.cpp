@@ -59,10 +59,15 @@ class Forward {
   size_t value_panels() const { return RoundUp(spec_.value_width, kPanel) / kPanel; }
 
   void Take(Keys keys) {
+    const size_t rows = RoundUp(std::min(kBlockRows, chunk_.queries * spec_.group()), kTileRows);
     const size_t widths[] = {
-        keys.count() * spec_.width,           keys.count() * value_panels() * kPanel,
-        PackedRows::Floats(spec_.width),      kBlockRows * kScoreStride,
-        kBlockRows * value_panels() * kPanel, spec_.width * kPanel};
+        keys.count() * spec_.width,
+        keys.count() * value_panels() * kPanel,
+        PackedRows::Floats(spec_.width, rows),
+        rows * kScoreStride,
+        rows * value_panels() * kPanel,
+        spec_.width * kPanel,
+    };
     size_t total = 0;
     for (const size_t width : widths) total += Pieces::padded(width);
     Pieces pieces(gemm_scratch(Scratch::kAttention, total));
@@ -277,7 +282,7 @@ class Forward {
   BadRows bad_;
   float* few_keys_ = nullptr;
   float *key_panels_ = nullptr, *value_panels_ = nullptr, *packed_rows_ = nullptr;
-  float *scores_ = nullptr, *sums_ = nullptr;  // (kBlockRows, kScoreStride), (kBlockRows, columns)
+  float *scores_ = nullptr, *sums_ = nullptr;  // (rows, kScoreStride), (rows, columns)
   RowState state_[kBlockRows];
 };
 

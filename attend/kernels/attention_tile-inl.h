@@ -104,7 +104,9 @@ struct PackedRows {
   size_t tile_step, size;  // size: of the sum
 
   static size_t TileStep(size_t size) { return kTileRows * size + kPanel; }
-  static size_t Floats(size_t size) { return kBlockRows / kTileRows * TileStep(size); }
+  static size_t Floats(size_t size, size_t rows = kBlockRows) {  // rows: of whole tiles
+    return rows / kTileRows * TileStep(size);
+  }
 };
 
 HWY_INLINE const float* RowOf(const QueryRow& row, const Matrix& x, size_t size) {

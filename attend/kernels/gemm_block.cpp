@@ -146,7 +146,7 @@ void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
     const size_t strip = one_panel ? kPanel : kLongStrip * kPanel;
     const size_t first = at.column / strip * strip;
     x.panel_step = kPanel * kSumBlock;
-    float* packed = gemm_scratch(Scratch::kRight, kLongStrip * x.panel_step);
+    float* packed = gemm_scratch(Scratch::kRight, strip / kPanel * x.panel_step);
     if (at.column == first) {
       PackRight(job.b, sum, x.size, first, std::min(strip, job.n - first), packed, x.panel_step);
     }

@@ -11,12 +11,13 @@ namespace attend::kernels {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLarge = size_t{128} << 10;  // bytes; below, a huge page is mostly waste
 constexpr size_t kUses = 5;
 
 // Aligned to 64 bytes, or to a huge page where large.
 float* allocate(size_t size) {
   const size_t wanted = size * sizeof(float);
-  const size_t alignment = wanted >= 65536 ? kHugePage : 64;
+  const size_t alignment = wanted >= kLarge ? kHugePage : 64;
   const size_t bytes = (wanted / alignment + 1) * alignment;
   void* data = std::aligned_alloc(alignment, bytes);
   if (data == nullptr) throw std::bad_alloc();
