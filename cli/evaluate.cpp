@@ -6,6 +6,7 @@
 
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
+#include "attend/decode/align_text.h"
 #include "attend/decode/score_text.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/alignment.h"
@@ -123,6 +124,34 @@ std::vector<Link> links_of(const std::string& line, const std::filesystem::path&
   }
 }
 
+// The error rate of every layer and head; the model directory remembers the best.
+int rank_layers(const Options& options) {
+  TextModel model = TextModel::load(options.model);
+  const LinePairs pairs = read_pairs(options.source, options.target);
+  std::vector<std::vector<Link>> gold;
+  for (const std::string& line : read_lines(options.gold)) {
+    gold.push_back(links_of(line, options.gold, gold.size()));
+  }
+  const auto ranked =
+      rank_alignments(model, pairs.sources, pairs.targets, gold, options.batch_tokens);
+  if (ranked.empty()) throw DataError("{}: the model has no attention", options.model.string());
+  nlohmann::ordered_json places = nlohmann::ordered_json::array();
+  for (const RankedAlignment& r : ranked) {
+    const double rate = alignment_error_rate(r.stats), precision = alignment_precision(r.stats),
+                 recall = alignment_recall(r.stats);
+    places.push_back({{"layer", r.place.layer}, {"alignment_error_rate", rate}});
+    if (r.place.head) places.back()["head"] = *r.place.head;
+    if (options.json) continue;
+    const std::string head = r.place.head ? fmt::format("head {}", *r.place.head) : "mean";
+    fmt::print("{:<22}{:>8.2f}  precision {:.2f} recall {:.2f}, {}\n", r.place.layer, rate,
+               precision, recall, head);
+  }
+  if (options.json) fmt::print("{}\n", places.dump());
+  model.best_alignment = ranked.front().place;
+  model.save_best_alignment({options.model});
+  return 0;
+}
+
 Results evaluate_alignments(const Options& options) {
   const LinePairs lines = read_pairs(options.alignments, options.gold);
   AlignmentStats stats;
@@ -154,6 +183,7 @@ void print(const Results& results, bool json) {
 }
 
 int run_evaluate(const Options& options) {
+  if (options.with_model() && !options.gold.empty()) return rank_layers(options);
   print(options.with_model()          ? evaluate_model(options)
         : !options.alignments.empty() ? evaluate_alignments(options)
                                       : evaluate_texts(options),
@@ -170,6 +200,9 @@ void check(const Options& options) {
         "evaluate",
         "give one of these: a model with --source and --target, --hypotheses with "
         "--references, or --alignments with --gold");
+  }
+  if (!options.gold.empty() && !options.with_model() && options.alignments.empty()) {
+    throw CLI::ValidationError("--gold", "needs --alignments, or a model");
   }
   if (options.with_model() && options.source.empty()) {
     throw CLI::ValidationError("evaluate", "a model needs --source and --target");
@@ -214,10 +247,12 @@ void add_inputs(CLI::App& parser, Options& options) {
       parser.add_option("--alignments", options.alignments, "links of words, as in 0-0 1-2")
           ->type_name("FILE");
   CLI::Option* gold =
-      parser.add_option("--gold", options.gold, "what they should be; 1?2 is a possible link")
+      parser
+          .add_option("--gold", options.gold,
+                      "what they should be; 1?2 is a possible link. With a model: ranks its layers "
+                      "and heads")
           ->type_name("FILE");
   alignments->needs(gold);
-  gold->needs(alignments);
 }
 
 }  // namespace
@@ -248,7 +283,11 @@ Command add_evaluate(CLI::App& app) {
       "Examples:\n"
       "  attend evaluate --hypotheses out.txt --references test.en\n"
       "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"
-      "  attend evaluate --alignments out.links --gold test.links");
+      "  attend evaluate --alignments out.links --gold test.links\n"
+      "  attend evaluate model --source dev.de --target dev.en --gold dev.links\n"
+      "The last one finds the layer and head that align words best; --alignment-layer best of "
+      "translate\n"
+      "and score then uses them.");
   parser->callback([options] { check(*options); });
   return {parser, [options] { return run_evaluate(*options); }};
 }

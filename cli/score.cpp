@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "attend/decode/align_text.h"
 #include "attend/decode/score_text.h"
 #include "cli/commands.h"
+#include "cli/config_flags.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -15,7 +17,24 @@ struct Options {
   std::filesystem::path model, source = "-", target;
   size_t batch_tokens = 4096, window = 1024;
   bool mean = false, tokens = false, json = false;
+  bool alignments = false, words = false;
+  ConfigFlags alignment_flags;
 };
+
+// A line of links for each pair.
+std::vector<std::string> links_of(const Options& options, const TextModel& model,
+                                  const LinePairs& pairs) {
+  AlignmentConfig config;
+  options.alignment_flags.apply(config);
+  std::vector<std::string> lines;
+  for (const AlignedText& text :
+       align_text(model, pairs.sources, pairs.targets, config, options.batch_tokens)) {
+    lines.push_back(
+        alignment_links(options.words ? word_weights(text.weights, model, text.source, text.target)
+                                      : text.weights));
+  }
+  return lines;
+}
 
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ScoredText& text) {
   std::vector<std::string> pieces;
@@ -24,25 +43,27 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ScoredText&
   return pieces;
 }
 
-void print_json(size_t line, const std::vector<std::string>& pieces, const Scored& scored) {
-  const nlohmann::ordered_json object = {
-      {"line", line},
-      {"log_probability", scored.total},
-      {"mean", scored.total / static_cast<double>(pieces.size())},
-      {"pieces", pieces},
-      {"token_log_probabilities", scored.log_probabilities}};
+void print_json(size_t line, const std::vector<std::string>& pieces, const Scored& scored,
+                const std::string* links) {
+  nlohmann::ordered_json object = {{"line", line},
+                                   {"log_probability", scored.total},
+                                   {"mean", scored.total / static_cast<double>(pieces.size())},
+                                   {"pieces", pieces},
+                                   {"token_log_probabilities", scored.log_probabilities}};
+  if (links != nullptr) object["alignment"] = *links;
   fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-void print(const Options& options, const Tokenizer& tokenizer, size_t line,
-           const ScoredText& text) {
+void print(const Options& options, const Tokenizer& tokenizer, size_t line, const ScoredText& text,
+           const std::string* links) {
   const std::vector<std::string> pieces = pieces_of(tokenizer, text);
-  if (options.json) return print_json(line, pieces, text.scored);
+  if (options.json) return print_json(line, pieces, text.scored, links);
   const double count = options.mean ? static_cast<double>(pieces.size()) : 1.0;
   fmt::print("{:.4f}", text.scored.total / count);
   for (size_t i = 0; options.tokens && i < pieces.size(); ++i) {
     fmt::print("\t{} {:.4f}", pieces[i], text.scored.log_probabilities[i]);
   }
+  if (links != nullptr) fmt::print("\t{}", *links);
   fmt::print("\n");
 }
 
@@ -53,9 +74,11 @@ int run_score(const Options& options) {
   for (size_t done = 0;;) {
     const LinePairs pairs = input.read_window(options.window);
     if (pairs.sources.empty()) return 0;
-    for (const ScoredText& text :
-         score_text(model, pairs.sources, pairs.targets, options.batch_tokens)) {
-      print(options, *model.target, done++, text);
+    std::vector<std::string> links;
+    if (options.alignments) links = links_of(options, model, pairs);
+    const auto all = score_text(model, pairs.sources, pairs.targets, options.batch_tokens);
+    for (size_t i = 0; i < all.size(); ++i) {
+      print(options, *model.target, done++, all[i], links.empty() ? nullptr : &links[i]);
     }
     std::fflush(stdout);
   }
@@ -79,16 +102,21 @@ Command add_score(CLI::App& app) {
       ->type_name("FILE");
   parser->add_flag("--mean", options->mean, "per token, the end of the line counted");
   parser->add_flag("--tokens", options->tokens, "after it, each token and its log-probability");
+  parser->add_flag("--alignments", options->alignments,
+                   "after a tab, the source token of each target token: 0-0 2-1");
+  parser->add_flag("--words", options->words, "link words instead of tokens");
   parser->add_flag("--json", options->json, "one JSON object a line");
   parser->add_option("--batch-tokens", options->batch_tokens, "tokens of a batch at most (4096)")
       ->type_name("N");
   parser->add_option("--window", options->window, "lines sorted by length together (1024)")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
+  options->alignment_flags.add(*parser, AlignmentConfig(), "alignment");
   parser->footer(
       "Examples:\n"
       "  attend score model --source test.de --target test.en\n"
       "  paste test.de test.en | attend score model --mean\n"
+      "  attend score model --source test.de --target test.en --alignments --words\n"
       "Scores are natural logarithms, in the order of the lines; a tab parts a token's score from "
       "the next.");
   return {parser, [options] { return run_score(*options); }};

@@ -6,6 +6,7 @@
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
+#include "attend/decode/align_text.h"
 #include "attend/decode/translator.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
@@ -21,11 +22,19 @@ struct Options {
   std::filesystem::path starts;
   std::vector<std::string> banned;
   size_t batch_tokens = 4096, window = 1024;
-  bool json = false, scores = false, alignments = false, draw = false;
+  bool json = false, scores = false, alignments = false, words = false, draw = false;
   ConfigFlags flags, alignment_flags;
 };
 
-nlohmann::ordered_json as_json(size_t line, const std::string& source, const Translation& t) {
+std::string links_of(const Options& options, const TextModel& model, const Translation& t,
+                     size_t i) {
+  if (!options.words) return alignment_links(t.alignments[i]);
+  const std::span<const int32_t> source(t.source.data(), t.source.size() - 1);  // without its end
+  return alignment_links(word_weights(t.alignments[i], model, source, t.hypotheses[i].tokens));
+}
+
+nlohmann::ordered_json as_json(const Options& options, const TextModel& model, size_t line,
+                               const std::string& source, const Translation& t) {
   nlohmann::ordered_json hypotheses = nlohmann::ordered_json::array();
   for (size_t i = 0; i < t.texts.size(); ++i) {
     const Hypothesis& h = t.hypotheses[i];
@@ -36,17 +45,18 @@ nlohmann::ordered_json as_json(size_t line, const std::string& source, const Tra
                           {"token_log_probabilities", h.log_probabilities},
                           {"ended", h.ended}});
     if (!t.alignments.empty()) {
-      hypotheses.back()["alignment"] = alignment_links(t.alignments[i]);
+      hypotheses.back()["alignment"] = links_of(options, model, t, i);
     }
   }
   return {{"line", line}, {"source", source}, {"translations", hypotheses}};
 }
 
 // What follows the text of a hypothesis, and the map below it.
-std::string after_text(const Options& options, bool with_score, const Translation& t, size_t i) {
+std::string after_text(const Options& options, const TextModel& model, bool with_score,
+                       const Translation& t, size_t i) {
   std::string text;
   if (with_score) text += fmt::format(" ||| {:.4f}", t.hypotheses[i].score);
-  if (options.alignments) text += " ||| " + alignment_links(t.alignments[i]);
+  if (options.alignments) text += " ||| " + links_of(options, model, t, i);
   return text;
 }
 
@@ -60,13 +70,13 @@ std::string drawn(const TextModel& model, const Translation& t, size_t i) {
 void print(const Options& options, const TextModel& model, bool many, size_t line,
            const std::string& source, const Translation& t) {
   if (options.json) {
-    fmt::print("{}\n", as_json(line, source, t)
+    fmt::print("{}\n", as_json(options, model, line, source, t)
                            .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
   for (size_t i = 0; i < t.texts.size(); ++i) {
     if (many) fmt::print("{} ||| ", line);
-    fmt::print("{}{}\n", t.texts[i], after_text(options, many || options.scores, t, i));
+    fmt::print("{}{}\n", t.texts[i], after_text(options, model, many || options.scores, t, i));
     if (options.draw) fmt::print("{}", drawn(model, t, i));
   }
 }
@@ -132,6 +142,7 @@ Command add_translate(CLI::App& app) {
   parser->add_flag("--scores", options->scores, "||| and the score after each line");
   parser->add_flag("--alignments", options->alignments,
                    "||| and the source token of each target token after each line: 0-0 2-1");
+  parser->add_flag("--words", options->words, "link words instead of tokens");
   parser->add_flag("--draw", options->draw, "what each target token looked at, below each line");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->flags.add(*parser, SearchConfig());

@@ -103,3 +103,14 @@ file(WRITE ${WORK}/several.tsv "january\t1\njanuary\t01\nmay\t05\n")
 expect(0 "accuracy +66.67" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy)
 expect(0 "accuracy +100.00" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy --grouped)
 expect(0 "\n0 [|][|][|]" translate ${model} --input ${WORK}/short --sample --n-best 2)
+
+# Words of given texts are linked by the layer and head that gold links show to be best.
+file(WRITE ${WORK}/gold "0-0\n0-0\n0-0\n0-0\n0-0\n0-0\n")
+expect(1 "which layer is best is not known yet" translate ${model} --input ${WORK}/words --alignments
+  --alignment-layer best)
+expect(0 "decoder.0.cross +0.00  precision 100.00 recall 100.00, (mean|head [0-3])\n" evaluate ${model} ${words}
+  --target ${WORK}/numbers --gold ${WORK}/gold)
+expect(0 "^01 [|][|][|] 0-0\n05 [|][|][|] 0-0\n" translate ${model} --input ${WORK}/words --alignments --words
+  --alignment-layer best)
+expect(0 "^-[0-9.]+\t0-0\n" score ${model} ${words} --target ${WORK}/numbers --alignments --words)
+expect(0 "^01\n05\n09\n" translate ${model} --input ${WORK}/words --coverage-penalty 0.2)

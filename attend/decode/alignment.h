@@ -10,13 +10,13 @@
 namespace attend {
 
 struct AlignmentConfig {
-  std::string layer;           // empty: the mean of all that look at the source
+  std::string layer;  // empty: the mean of all that look at the source; see align_text.h for best
   std::optional<size_t> head;  // none: the mean of all
   bool leave_out_ends = true;  // the source's end gets no weight, and the others share it
 
   template <typename V>
   void fields(V& v) {
-    v("layer", layer, "attention layer to align by, such as decoder.1.cross; empty: all");
+    v("layer", layer, "attention layer to align by, such as decoder.1.cross, or best; empty: all");
     v("head", head, "head to align by; none: the mean of all");
     v("leave_out_ends", leave_out_ends, "what the source's end gets is shared by the others");
   }

@@ -141,6 +141,11 @@ void SearchConfig::check(size_t vocabulary) const {
         "(0, 1]",
         temperature, top_p);
   }
+  if (coverage_penalty < 0.0f || (coverage_penalty > 0.0f && sample)) {
+    throw ConfigError(
+        "search: a coverage_penalty of {} with sample {}; it is at least 0, for a beam",
+        coverage_penalty, sample);
+  }
   if (max_length > 0 && min_length > max_length) {
     throw ConfigError("search: min_length {} is more than max_length {}", min_length, max_length);
   }
@@ -158,6 +163,9 @@ std::vector<std::vector<Hypothesis>> search(const Generator& model, const Tokens
                                             const SearchConfig& config, const Prefixes& prefixes,
                                             std::span<const size_t> lines) {
   config.check(model.vocabulary());
+  if (config.coverage_penalty != 0.0f) {
+    throw ConfigError("search: a coverage_penalty needs a model that looks; use search_covering");
+  }
   if (config.sample) return draw_lots(model, sources, config, prefixes, lines);
   return Beam(model, sources, config, prefixes).run();
 }

@@ -21,8 +21,9 @@ struct SearchConfig {
 
   // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
   float length_penalty = 1.0f;
-  size_t min_length = 0;  // tokens before the end
-  size_t max_length = 0;  // 0: three times the source and 20 more
+  float coverage_penalty = 0.0f;  // for search_covering(), which Translator takes when it is not 0
+  size_t min_length = 0;          // tokens before the end
+  size_t max_length = 0;          // 0: three times the source and 20 more
   bool allow_unknown = false;
   std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
 
@@ -38,6 +39,8 @@ struct SearchConfig {
     v("top_p", top_p, "draw among the fewest tokens that have this much probability");
     v("seed", seed, "of drawing");
     v("length_penalty", length_penalty, "scores are divided by the length to this power");
+    v("coverage_penalty", coverage_penalty,
+      "how much it counts against a hypothesis that it did not look at all of the source");
     v("min_length", min_length, "tokens before the end may come");
     v("max_length", max_length, "tokens at most; 0: three times the source and 20 more");
     v("allow_unknown", allow_unknown, "let the unknown token be written");

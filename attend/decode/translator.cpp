@@ -2,7 +2,9 @@
 
 #include "attend/base/error.h"
 #include "attend/base/special_tokens.h"
+#include "attend/decode/align_text.h"
 #include "attend/decode/by_length.h"
+#include "attend/decode/covering.h"
 #include "attend/decode/ensemble.h"
 
 namespace attend {
@@ -19,6 +21,7 @@ Translator::Translator(std::vector<TextModel> models, const TranslatorConfig& co
   }
   ensemble_ = std::make_unique<Ensemble>(generators);
   config_.search.check(ensemble_->vocabulary());
+  if (config_.alignment) config_.alignment = with_best_place(*config_.alignment, model());
 }
 
 std::vector<Translation> Translator::operator()(std::span<const std::string> lines,
@@ -53,7 +56,10 @@ void Translator::run(std::span<const size_t> which, std::span<const std::vector<
     lines.push_back(first_line + i);
     if (!starts.empty()) prefixes.push_back(model().target->encode(starts[i]));
   }
-  auto found = search(*ensemble_, some.tokens(), config_.search, prefixes, lines);
+  auto found =
+      config_.search.coverage_penalty > 0.0f
+          ? search_covering(*ensemble_, *model().model, some.tokens(), config_.search, prefixes)
+          : search(*ensemble_, some.tokens(), config_.search, prefixes, lines);
   for (size_t i = 0; i < which.size(); ++i) {
     Translation& translation = to[which[i]];
     translation.hypotheses = std::move(found[i]);

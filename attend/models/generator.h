@@ -78,6 +78,7 @@ class Seq2Seq : public Generator {
   // What a Recorder calls the layers that look at the source; none where the model has no
   // attention.
   virtual std::vector<std::string> alignment_layers() const = 0;
+  virtual size_t alignment_heads() const { return 1; }  // of each of them
 };
 
 // Which source each hypothesis belongs to.

@@ -61,6 +61,7 @@ class LabelModel : public Seq2Seq {
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
   std::vector<std::string> alignment_layers() const override;
+  size_t alignment_heads() const override { return config_.heads; }
 
   const LabelConfig& config() const { return config_; }
 

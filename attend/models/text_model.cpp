@@ -55,7 +55,14 @@ TextModel TextModel::load(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   TextModel loaded = load_description(directory);
   load_weights(directory.weights(), parameters(*loaded.model));
+  if (std::filesystem::exists(directory.alignment())) {
+    read_config(loaded.best_alignment.emplace(), directory.alignment());
+  }
   return loaded;
+}
+
+void TextModel::save_best_alignment(const ModelDirectory& directory) const {
+  if (best_alignment) replace_file(directory.alignment(), to_json(*best_alignment) + "\n");
 }
 
 void TextModel::save_description(const ModelDirectory& directory) const {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "attend/io/model_directory.h"
@@ -11,10 +12,23 @@
 
 namespace attend {
 
+// A layer and a head that look at the source.
+struct AlignmentPlace {
+  std::string layer;
+  std::optional<size_t> head;  // none: the mean of all
+
+  template <typename V>
+  void fields(V& v) {
+    v("layer", layer, "attention layer");
+    v("head", head, "head of it; none: the mean of all");
+  }
+};
+
 struct TextModel {
   ModelConfig config;
   std::shared_ptr<Seq2Seq> model;
-  std::shared_ptr<const Tokenizer> source, target;  // one and the same where they are joint
+  std::shared_ptr<const Tokenizer> source, target;    // one and the same where they are joint
+  std::optional<AlignmentPlace> best_alignment = {};  // where it was looked for
 
   // Throws Error, naming the file that is missing or wrong.
   static TextModel load(const std::filesystem::path& root);
@@ -23,6 +37,7 @@ struct TextModel {
   static TextModel load_description(const ModelDirectory& directory);
   void save_description(const ModelDirectory& directory) const;
   void save_weights(const std::filesystem::path& file) const;
+  void save_best_alignment(const ModelDirectory& directory) const;
 };
 
 // The architecture of a model directory. Throws IoError where it is none.

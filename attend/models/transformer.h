@@ -171,6 +171,7 @@ class Transformer : public Seq2Seq {
   void visit(Visitor& v) override;
   void pack() override { pack_weights(*this); }
   std::vector<std::string> alignment_layers() const override;
+  size_t alignment_heads() const override { return config_.heads; }
 
   const TransformerConfig& config() const { return config_; }
 

@@ -1,0 +1,138 @@
+#include "attend/decode/align_text.h"
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+#include "attend/base/special_tokens.h"
+#include "attend/decode/by_length.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kNoWord = static_cast<size_t>(-1);
+
+struct Words {
+  std::vector<size_t> of;  // the word of each token, or none: it is white space
+  size_t count = 0;
+};
+
+Words words_of(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
+  constexpr std::string_view kWordStart = "▁";
+  const TokenizerKind kind = tokenizer.kind();
+  Words words;
+  bool inside = false;
+  for (const int32_t id : ids) {
+    bool space = false, starts = false;
+    if (kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram) {
+      starts = tokenizer.piece(id).starts_with(kWordStart);
+    } else if (kind == TokenizerKind::kCharacter || kind == TokenizerKind::kByte) {
+      const std::string text = tokenizer.decode({&id, 1});
+      space = text == " " || text == "\t";
+    } else {
+      starts = true;
+    }
+    if (!space && (starts || !inside)) ++words.count;
+    words.of.push_back(space ? kNoWord : words.count - 1);
+    inside = !space;
+  }
+  return words;
+}
+
+std::vector<Link> links_of(const Tensor& weights) { return parse_links(alignment_links(weights)); }
+
+}  // namespace
+
+Tensor word_weights(const Tensor& weights, const TextModel& model, std::span<const int32_t> source,
+                    std::span<const int32_t> target) {
+  const Words from = words_of(*model.source, source), to = words_of(*model.target, target);
+  const Tensor sums = Tensor::zeros({to.count + 1, from.count});
+  std::vector<size_t> rows(to.count + 1, 0);
+  for (size_t t = 0; t < weights.rows(); ++t) {
+    const size_t word = t < target.size() ? to.of[t] : to.count;
+    if (word == kNoWord) continue;
+    ++rows[word];
+    for (size_t s = 0; s < source.size(); ++s) {
+      if (from.of[s] == kNoWord) continue;
+      sums.data()[word * from.count + from.of[s]] += weights.data()[t * weights.width() + s];
+    }
+  }
+  for (size_t word = 0; word < rows.size(); ++word) {
+    for (float& weight : sums.slice_rows(word, 1).span()) {
+      weight /= static_cast<float>(std::max<size_t>(rows[word], 1));
+    }
+  }
+  return sums;
+}
+
+AlignmentConfig with_best_place(AlignmentConfig config, const TextModel& model) {
+  if (config.layer != "best") return config;
+  if (!model.best_alignment) {
+    throw ConfigError(
+        "alignments: which layer is best is not known yet; find it by: attend evaluate MODEL "
+        "--source FILE --target FILE --gold FILE");
+  }
+  config.layer = model.best_alignment->layer;
+  config.head = model.best_alignment->head;
+  return config;
+}
+
+std::vector<AlignedText> align_text(const TextModel& model, std::span<const std::string> sources,
+                                    std::span<const std::string> targets,
+                                    const AlignmentConfig& config, size_t batch_tokens) {
+  if (sources.size() != targets.size()) {
+    throw DataError("align: {} sources but {} targets", sources.size(), targets.size());
+  }
+  const AlignmentConfig place = with_best_place(config, model);
+  std::vector<AlignedText> all(sources.size());
+  std::vector<size_t> lengths;
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].source = model.source->encode(sources[i]);
+    all[i].target = model.target->encode(targets[i]);
+    lengths.push_back(all[i].source.size() + all[i].target.size() + 2);
+  }
+  for (const std::vector<size_t>& batch : batches_by_length(lengths, batch_tokens)) {
+    TokenLines some_sources, some_targets;
+    for (const size_t i : batch) {
+      std::vector<int32_t> ended = all[i].source;
+      ended.push_back(kEnd);
+      some_sources.add(ended);
+      some_targets.add(all[i].target);
+    }
+    std::vector<Tensor> weights =
+        alignments(*model.model, some_sources.tokens(), some_targets.tokens(), place);
+    for (size_t i = 0; i < batch.size(); ++i) all[batch[i]].weights = std::move(weights[i]);
+  }
+  return all;
+}
+
+std::vector<RankedAlignment> rank_alignments(const TextModel& model,
+                                             std::span<const std::string> sources,
+                                             std::span<const std::string> targets,
+                                             std::span<const std::vector<Link>> gold,
+                                             size_t batch_tokens) {
+  if (gold.size() != sources.size()) {
+    throw DataError("align: {} lines of gold links but {} sources", gold.size(), sources.size());
+  }
+  std::vector<RankedAlignment> ranked;
+  const auto measure = [&](const AlignmentPlace& place) {
+    AlignmentStats stats;
+    const auto aligned =
+        align_text(model, sources, targets, {place.layer, place.head}, batch_tokens);
+    for (size_t i = 0; i < aligned.size(); ++i) {
+      const AlignedText& text = aligned[i];
+      stats += alignment_stats(
+          links_of(word_weights(text.weights, model, text.source, text.target)), gold[i]);
+    }
+    ranked.push_back({place, stats});
+  };
+  for (const std::string& layer : model.model->alignment_layers()) {
+    measure({layer, {}});
+    const size_t heads = model.model->alignment_heads();
+    for (size_t head = 0; heads > 1 && head < heads; ++head) measure({layer, head});
+  }
+  std::ranges::stable_sort(ranked, {},
+                           [](const RankedAlignment& r) { return alignment_error_rate(r.stats); });
+  return ranked;
+}
+
+}  // namespace attend
