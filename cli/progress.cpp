@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "cli/colour.h"
+
 namespace attend::cli {
 namespace {
 
@@ -36,10 +38,15 @@ size_t peak_memory() {
   return static_cast<size_t>(usage.ru_maxrss) * 1024;
 }
 
-Progress::Progress(Metric metric) : metric_(metric), live_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(Metric metric)
+    : metric_(metric), live_(isatty(STDERR_FILENO) != 0), colours_(may_colour(STDERR_FILENO)) {}
 
 Progress::~Progress() {
   if (shown_ > 0) fmt::print(stderr, "\n");
+}
+
+std::string Progress::grey(const std::string& text) const {
+  return coloured(colours_, Colour::kGrey, text);
 }
 
 void Progress::show(const std::string& line, bool lasting) {
@@ -47,8 +54,7 @@ void Progress::show(const std::string& line, bool lasting) {
     fmt::print(stderr, "{}\n", line);
     return;
   }
-  const std::string padding(line.size() < shown_ ? shown_ - line.size() : 0, ' ');
-  fmt::print(stderr, "\r{}{}", line, padding);
+  fmt::print(stderr, "\r\x1b[K{}", line);
   shown_ = line.size();
   if (lasting) {
     fmt::print(stderr, "\n");
@@ -58,18 +64,21 @@ void Progress::show(const std::string& line, bool lasting) {
 }
 
 void Progress::on_report(const TrainingReport& r) {
-  std::string line =
-      fmt::format("step {}/{}  epoch {:.1f}  loss {:.3f}  {:.0f} tokens/s  {} left", r.step,
-                  r.steps, r.epoch, r.loss, r.tokens_per_second, duration(r.seconds_left));
-  if (!validation_.empty()) line += "  " + validation_;
-  if (r.bad_updates > 0) line += fmt::format("  {} updates left out", r.bad_updates);
-  line += "  " + memory(peak_memory());
+  std::string line = fmt::format(
+      "step {}/{}  epoch {:.1f}  loss {:.3f}  {}  {} left", r.step, r.steps, r.epoch, r.loss,
+      grey(fmt::format("{:.0f} tokens/s", r.tokens_per_second)), duration(r.seconds_left));
+  if (!validation_.empty()) line += "  " + coloured(colours_, Colour::kCyan, validation_);
+  if (r.bad_updates > 0) {
+    line += "  " +
+            coloured(colours_, Colour::kYellow, fmt::format("{} updates left out", r.bad_updates));
+  }
+  line += "  " + grey(memory(peak_memory()));
   show(line, false);
 }
 
 void Progress::on_validation(const TrainingReport& r, const ValidationScore& score, bool best) {
   show(fmt::format("step {}  validation: {}{}", r.step, metric_text(metric_, score),
-                   best ? "  (best so far)" : ""),
+                   best ? coloured(colours_, Colour::kGreen, "  (best so far)") : ""),
        true);
   validation_ = score.value ? fmt::format("{} {:.2f}", name_of(metric_), *score.value)
                             : fmt::format("valid {:.3f}", score.loss);

@@ -18,11 +18,12 @@ class Progress : public TrainingObserver {
   void on_message(const std::string& text) override;
 
  private:
+  std::string grey(const std::string& text) const;
   void show(const std::string& line, bool lasting);
 
   Metric metric_;
-  bool live_;         // standard error is a terminal
-  size_t shown_ = 0;  // columns of the live line
+  bool live_, colours_;  // standard error is a terminal
+  size_t shown_ = 0;     // columns of the live line
   std::string validation_;
 };
 
