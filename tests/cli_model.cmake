@@ -84,6 +84,7 @@ expect(0 "^0 [|][|][|] very good [|][|][|] -[0-9.]+\n0 [|][|][|] bad [|][|][|] -
   translate ${WORK}/label --input ${WORK}/texts --n-best 5)
 expect(0 "^very good [|][|][|] [0-2]-0\nbad [|][|][|] [0-2]-0\n" translate ${WORK}/label
   --input ${WORK}/texts --alignments)
+expect(0 "^very good\nbad\n" translate ${WORK}/label --input ${WORK}/texts --min-length 3)
 expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label ${files} --metric accuracy)
 expect(0 "^-[0-9.]+\tvery▁good -[0-9.]+\t</s> -?0\\.0+\n" score ${WORK}/label --tokens ${files})
 expect(0 "label, preset label.*pooling +attention.*transformer.width +32" info ${WORK}/label)

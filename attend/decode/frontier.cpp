@@ -91,6 +91,8 @@ void Frontier::forbid(const Live& live, std::span<float> row) const {
     const std::span<const int32_t> before(banned.data(), banned.size() - 1);
     if (ends_with(live.so_far.tokens, before)) row[static_cast<size_t>(banned.back())] = kNever;
   }
+  // Where nothing is left, it ends, however short.
+  if (std::ranges::all_of(row, [](float logit) { return logit == kNever; })) row[kEnd] = 0.0f;
 }
 
 std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> chosen) {

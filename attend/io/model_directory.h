@@ -11,7 +11,7 @@ struct ModelDirectory {
 
   std::filesystem::path config() const { return root / "config.json"; }         // architecture
   std::filesystem::path weights() const { return root / "model.safetensors"; }  // of the best step
-  std::filesystem::path alignment() const { return root / "alignment.json"; }  // its best place
+  std::filesystem::path alignment() const { return root / "alignment.json"; }   // its best place
   std::filesystem::path training() const { return root / "attend.yaml"; }       // every setting
   std::filesystem::path log() const { return root / "log.jsonl"; }              // JsonLog
   std::filesystem::path checkpoints() const { return root / "checkpoints"; }    // checkpoint.h
