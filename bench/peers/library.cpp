@@ -2,7 +2,6 @@
 // attend_peer_error() says why.
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "attend/base/parallel.h"
 #include "attend/tensor/tape.h"
 #include "bench/peers/cases.h"
+#include "bench/peers/guarded.h"
 #include "bench/peers/limits.h"
 
 namespace attend::peers {
@@ -86,18 +86,6 @@ Tensor tensor_of(const Array& array) {
     return Tensor::ids({static_cast<const int32_t*>(array.data), shape.size()}, shape);
   }
   return Tensor::of({static_cast<const float*>(array.data), shape.size()}, shape);
-}
-
-std::string error;
-
-template <typename F, typename Result>
-Result guarded(Result failure, F&& body) {
-  try {
-    return body();
-  } catch (const std::exception& e) {
-    error = e.what();
-    return failure;
-  }
 }
 
 }  // namespace

@@ -16,14 +16,17 @@ class Array(ctypes.Structure):
                 ('rank', ctypes.c_int32), ('extents', ctypes.c_int64 * 5)]
 
 
-def build() -> Path:
-    """Builds the release and returns the path of the library."""
+BUILT = {'attend_peer': 'bench/peers/libattend_peer.so', 'attend_cli': 'cli/attend'}
+
+
+def build(target: str = 'attend_peer') -> Path:
+    """Builds a target of the release and returns its path."""
     for command in (['cmake', '--preset', 'release'],
-                    ['cmake', '--build', '--preset', 'release', '--target', 'attend_peer']):
+                    ['cmake', '--build', '--preset', 'release', '--target', target]):
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             raise RuntimeError(f'{" ".join(command)} failed:\n{done.stdout.decode()}')
-    return ROOT / 'build/release/bench/peers/libattend_peer.so'
+    return ROOT / 'build/release' / BUILT[target]
 
 
 class Library:
