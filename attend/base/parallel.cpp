@@ -1,33 +1,54 @@
-// Fork and join over OpenMP, the pool that oneDNN uses as well.
+// Fork and join over threads that are kept. The caller works as well, and waits only for those who
+// are at work on its chunks: on a busy machine a thread that does not get to run costs nothing.
 #include "attend/base/parallel.h"
 
-#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
-
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include <thread>
 
 namespace attend {
 namespace {
 
 std::atomic<int> threads{0};
+thread_local bool in_parallel = false;
 
-// OpenMP's own synchronisation is invisible to the thread sanitizer: tell it where fork and join
-// are.
-void happens_before([[maybe_unused]] void* point) {
-#if defined(__SANITIZE_THREAD__)
-  __tsan_release(point);
+// What OpenMP programs go by, so that one habit serves: OMP_NUM_THREADS, or the cores that this
+// process may use.
+int default_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const int number = std::atoi(text);
+    if (number > 0) return number;
+  }
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(CPU_COUNT(&cores), 1);
+  return static_cast<int>(std::max(std::thread::hardware_concurrency(), 1u));
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
 #endif
 }
-void happens_after([[maybe_unused]] void* point) {
-#if defined(__SANITIZE_THREAD__)
-  __tsan_acquire(point);
-#endif
+
+// Waits until `value` is no longer `old`: for a tenth of a millisecond or so awake, then asleep.
+// The next region of a training step mostly comes within the former.
+template <typename T>
+void await_change(const std::atomic<T>& value, T old) {
+  constexpr int kSpins = 8000;
+  for (int i = 0; i < kSpins; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+    pause();
+  }
+  value.wait(old, std::memory_order_acquire);
 }
 
 struct Job {
@@ -36,48 +57,98 @@ struct Job {
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
-  char fork = 0, join = 0;
-};
 
-__attribute__((noinline)) void work(Job& job) {
-  happens_after(&job.fork);
-  for (size_t chunk; (chunk = job.next.fetch_add(1, std::memory_order_relaxed)) < job.chunks;) {
-    try {
-      job.call.invoke(job.call.callable, chunk);
-    } catch (...) {
-      std::lock_guard lock(job.mutex);
-      if (!job.failure) job.failure = std::current_exception();
+  void work() {
+    for (size_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
+      try {
+        call.invoke(call.callable, chunk);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+      }
     }
   }
-  happens_before(&job.join);
-}
+};
 
-__attribute__((no_sanitize("thread"))) void fork_and_join(Job* job, [[maybe_unused]] int count) {
-#pragma omp parallel num_threads(count) firstprivate(job)
-  work(*job);
-}
+class Pool {
+ public:
+  // Never destroyed: its threads sleep until the process ends.
+  static Pool& instance() {
+    static Pool* pool = [] {
+      Pool* made = new Pool;
+      pthread_atfork(nullptr, nullptr, [] { instance().forget_threads(); });
+      return made;
+    }();
+    return *pool;
+  }
+
+  // Runs the job on up to `count` threads, the caller among them. False: another caller has the
+  // pool.
+  bool run(Job& job, int count) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return false;
+    for (; made_ < count - 1; ++made_) std::thread([this] { serve(); }).detach();
+    job_ = &job;
+    seats_.store(count - 1);
+    open_.store(true);
+    round_.fetch_add(1);
+    round_.notify_all();
+    in_parallel = true;
+    job.work();
+    in_parallel = false;
+    // Who comes from now on finds it closed; who came before is waited for.
+    open_.store(false);
+    for (int inside; (inside = inside_.load()) > 0;) await_change(inside_, inside);
+    return true;
+  }
+
+ private:
+  // A forked process has none of them.
+  void forget_threads() {
+    made_ = 0;
+    inside_ = 0;
+  }
+
+  void serve() {
+    in_parallel = true;
+    for (uint32_t seen = round_.load();; seen = round_.load()) {
+      inside_.fetch_add(1);
+      if (open_.load() && seats_.fetch_sub(1) > 0) job_->work();
+      inside_.fetch_sub(1);
+      inside_.notify_all();
+      await_change(round_, seen);
+    }
+  }
+
+  std::mutex mutex_;  // held by the caller whose job it is
+  int made_ = 0;
+  Job* job_ = nullptr;
+  std::atomic<uint32_t> round_{0};  // counts jobs
+  std::atomic<bool> open_{false};
+  std::atomic<int> seats_{0};   // for threads beside the caller
+  std::atomic<int> inside_{0};  // threads that may be at work on the job
+};
 
 }  // namespace
 
 int thread_count() {
   const int set = threads.load(std::memory_order_relaxed);
-  return set > 0 ? set : omp_get_max_threads();
+  if (set > 0) return set;
+  static const int usual = default_threads();
+  return usual;
 }
 
 void set_thread_count(int count) { threads.store(std::max(count, 1), std::memory_order_relaxed); }
 
-bool runs_alone() { return thread_count() <= 1 || omp_in_parallel(); }
+bool runs_alone() { return thread_count() <= 1 || in_parallel; }
 
 void detail::run_chunks(size_t chunks, ChunkCall call) {
   const int count = static_cast<int>(std::min<size_t>(chunks, static_cast<size_t>(thread_count())));
-  if (count <= 1 || omp_in_parallel()) {
+  Job job{.chunks = chunks, .call = call};
+  if (count <= 1 || in_parallel || !Pool::instance().run(job, count)) {
     for (size_t chunk = 0; chunk < chunks; ++chunk) call.invoke(call.callable, chunk);
     return;
   }
-  Job job{.chunks = chunks, .call = call};
-  happens_before(&job.fork);
-  fork_and_join(&job, count);
-  happens_after(&job.join);
   if (job.failure) std::rethrow_exception(job.failure);
 }
 

@@ -9,7 +9,7 @@
 
 namespace attend {
 
-// Threads that parallel_for may use; at first what OpenMP allows (OMP_NUM_THREADS, or all cores).
+// Threads that parallel_for may use; at first OMP_NUM_THREADS, or all cores.
 int thread_count();
 void set_thread_count(int count);
 

@@ -1,11 +1,15 @@
 #include "attend/base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -52,6 +56,45 @@ TEST(ParallelFor, NestedCallRunsInItsThread) {
   std::atomic<int> sum{0};
   parallel_for(8, 1, [&](size_t, size_t) { parallel_for(8, 1, [&](size_t, size_t) { ++sum; }); });
   EXPECT_EQ(sum, 64);
+}
+
+// Several threads of a program may ask at once: one gets the pool, the others do their own work.
+TEST(ParallelFor, ManyCallersAtOnce) {
+  const ThreadCountScope scope(3);
+  std::atomic<int> sum{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 500; ++i) parallel_for(16, 1, [&](size_t, size_t) { ++sum; });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 500 * 16);
+}
+
+TEST(ParallelFor, ThreadsMayComeAndGo) {
+  std::atomic<int> sum{0};
+  for (int i = 0; i < 300; ++i) {
+    const ThreadCountScope scope(1 + i % 6);
+    parallel_for(10, 1, [&](size_t, size_t) { ++sum; });
+    if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they fall asleep
+  }
+  EXPECT_EQ(sum, 3000);
+}
+
+TEST(ParallelFor, WorksInAForkedProcess) {
+  const ThreadCountScope scope(2);
+  std::atomic<int> sum{0};
+  parallel_for(8, 1, [&](size_t, size_t) { ++sum; });
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    parallel_for(8, 1, [&](size_t, size_t) { ++sum; });
+    _exit(sum == 16 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(ThreadCount, ScopeRestores) {
