@@ -51,10 +51,12 @@ void await_change(const std::atomic<T>& value, T old) {
   value.wait(old, std::memory_order_acquire);
 }
 
+constexpr size_t kCacheLine = 64;
+
 struct Job {
   size_t chunks;
   detail::ChunkCall call;
-  std::atomic<size_t> next{0};
+  alignas(kCacheLine) std::atomic<size_t> next{0};
   std::mutex mutex;
   std::exception_ptr failure;
 
@@ -111,11 +113,10 @@ class Pool {
 
   void serve() {
     in_parallel = true;
-    for (uint32_t seen = round_.load();; seen = round_.load()) {
+    for (int seen = round_.load();; seen = round_.load()) {
       inside_.fetch_add(1);
       if (open_.load() && seats_.fetch_sub(1) > 0) job_->work();
-      inside_.fetch_sub(1);
-      inside_.notify_all();
+      if (inside_.fetch_sub(1) == 1) inside_.notify_all();
       await_change(round_, seen);
     }
   }
@@ -123,10 +124,10 @@ class Pool {
   std::mutex mutex_;  // held by the caller whose job it is
   int made_ = 0;
   Job* job_ = nullptr;
-  std::atomic<uint32_t> round_{0};  // counts jobs
-  std::atomic<bool> open_{false};
-  std::atomic<int> seats_{0};   // for threads beside the caller
-  std::atomic<int> inside_{0};  // threads that may be at work on the job
+  alignas(kCacheLine) std::atomic<int> round_{0};  // counts jobs
+  alignas(kCacheLine) std::atomic<bool> open_{false};
+  std::atomic<int> seats_{0};                       // for threads beside the caller
+  alignas(kCacheLine) std::atomic<int> inside_{0};  // threads that may be at work on the job
 };
 
 }  // namespace
