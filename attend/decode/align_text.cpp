@@ -45,7 +45,7 @@ std::vector<Link> links_of(const Tensor& weights) { return parse_links(alignment
 Tensor word_weights(const Tensor& weights, const TextModel& model, std::span<const int32_t> source,
                     std::span<const int32_t> target) {
   const Words from = words_of(*model.source, source), to = words_of(*model.target, target);
-  const Tensor sums = Tensor::zeros({to.count + 1, from.count});
+  Tensor sums = Tensor::zeros({to.count + 1, from.count});
   std::vector<size_t> rows(to.count + 1, 0);
   for (size_t t = 0; t < weights.rows(); ++t) {
     const size_t word = t < target.size() ? to.of[t] : to.count;

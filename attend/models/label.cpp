@@ -128,7 +128,7 @@ Tensor LabelModel::labels(const Tensor& pooled) const {
 }
 
 Tensor LabelModel::ends(size_t rows) const {
-  const Tensor logits = Tensor::full({rows, config_.target_vocabulary}, kNever);
+  Tensor logits = Tensor::full({rows, config_.target_vocabulary}, kNever);
   for (size_t i = 0; i < rows; ++i) logits.slice_rows(i, 1).span()[kEnd] = 0.0f;
   return logits;
 }

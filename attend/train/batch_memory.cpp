@@ -18,13 +18,14 @@ constexpr size_t kSmallBatch = 1024;  // tokens
 class Trial {
  public:
   Trial(const RunConfig& config, const Corpus& corpus)
-      : config_(config), corpus_(corpus), before_(pool_statistics().bytes_in_use) {
-    Rng rng(1);
-    model_ = make_model(config.model, rng);
-    parameters_ = parameters(*model_);
-    optimizer_.emplace(parameters_, config.optimizer);
+      : config_(config),
+        corpus_(corpus),
+        before_(pool_statistics().bytes_in_use),
+        model_(make_model(config.model, rng_)),
+        parameters_(parameters(*model_)),
+        optimizer_(parameters_, config.optimizer),
+        objective_(objective_of(config.training)) {
     if (config.training.average > 0) average_.emplace(parameters_, config.training.average);
-    objective_ = objective_of(config.training);
   }
 
   // Bytes in use at the most, in one update with batches of so many tokens.
@@ -36,7 +37,7 @@ class Trial {
     reset_peak_bytes();
     const TrainingScope training(Rng(1, 0));
     backward(objective_sum(objective_, *model_, training_batch(largest(plan))));
-    optimizer_->step();
+    optimizer_.step();
     return pool_statistics().peak_bytes_in_use - before_;
   }
 
@@ -55,11 +56,12 @@ class Trial {
   const RunConfig& config_;
   const Corpus& corpus_;
   size_t before_;
+  Rng rng_{1};
   std::unique_ptr<Seq2Seq> model_;
   std::vector<NamedTensor> parameters_;
-  std::optional<Optimizer> optimizer_;
-  std::optional<MovingAverage> average_;
+  Optimizer optimizer_;
   Objective objective_;
+  std::optional<MovingAverage> average_;
 };
 
 }  // namespace
