@@ -15,9 +15,7 @@ Tensor CrossEntropyTerm::sum(const Seq2Seq& /*model*/, const TrainingBatch& batc
 Tensor CoverageTerm::sum(const Seq2Seq& /*model*/, const TrainingBatch& batch,
                          const Taught& taught) const {
   if (!taught.coverage.defined()) {
-    throw ConfigError(
-        "train: training.coverage_loss needs a model that attends with coverage; set "
-        "model.rnn.coverage");
+    throw ConfigError("train: the model has no coverage loss");
   }
   return scale(taught.coverage, static_cast<float>(batch.label_count()));
 }

@@ -41,6 +41,11 @@ void RunConfig::check() const {
     throw ConfigError("train: {} steps of {} batches; both are at least 1", training.steps,
                       training.accumulation);
   }
+  if (training.coverage_loss > 0 && !(model.kind == ModelKind::kRnn && model.rnn.coverage)) {
+    throw ConfigError(
+        "train: training.coverage_loss needs a model that attends with coverage; set "
+        "model.rnn.coverage");
+  }
   if (training.report_every < 1 || training.save_every < 1 || validation.every < 1) {
     throw ConfigError(
         "train: report_every {}, save_every {} and validation.every {} count steps, "
