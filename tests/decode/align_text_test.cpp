@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/decode/text_model.h"
 #include "tests/errors.h"
 
 namespace attend {
@@ -9,21 +10,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-TextModel model_with(TokenizerKind kind, const Texts& lines) {
-  const auto tokenizer = train_tokenizer({.kind = kind, .vocabulary = 40}, lines);
-  TextModel made;
-  made.config.transformer.width = 16, made.config.transformer.heads = 2;
-  made.config.transformer.encoder_layers = made.config.transformer.decoder_layers = 2;
-  made.config.set_vocabularies(tokenizer->size(), tokenizer->size());
-  Rng rng(1);
-  made.model = make_model(made.config, rng);
-  made.source = made.target = tokenizer;
-  return made;
-}
-
 TEST(AlignText, WordsHaveTheWeightsOfTheirTokens) {
   const Texts lines = {"ab c", "d"};
-  const TextModel model = model_with(TokenizerKind::kCharacter, lines);
+  const TextModel model = small_text_model(TokenizerKind::kCharacter, lines);
   const auto source = model.source->encode(lines[0]), target = model.target->encode("c ba");
   // Letters a b space c; rows c, space, b, a and the end.
   const Tensor letters =
@@ -37,7 +26,7 @@ TEST(AlignText, WordsOfSubwordsAreThoseOfTheText) {
   const Texts lines = {"der kleine hund bellt", "die kleine katze schläft", "hunde"};
   for (const TokenizerKind kind :
        {TokenizerKind::kBpe, TokenizerKind::kUnigram, TokenizerKind::kWord, TokenizerKind::kByte}) {
-    const TextModel model = model_with(kind, lines);
+    const TextModel model = small_text_model(kind, lines);
     const auto aligned = align_text(model, std::span(lines).first(2), std::span(lines).last(2), {});
     const Tensor words =
         word_weights(aligned[0].weights, model, aligned[0].source, aligned[0].target);
@@ -50,7 +39,7 @@ TEST(AlignText, WordsOfSubwordsAreThoseOfTheText) {
 
 TEST(AlignText, RanksEveryLayerAndHead) {
   const Texts sources = {"a b c d", "e f"}, targets = {"d c b a", "f e"};
-  TextModel model = model_with(TokenizerKind::kWord, {"a b c d e f"});
+  TextModel model = small_text_model(TokenizerKind::kWord, {"a b c d e f"});
   const std::vector<std::vector<Link>> gold = {parse_links("0-3 1-2 2-1 3-0"),
                                                parse_links("0-1 1-0")};
   const auto ranked = rank_alignments(model, sources, targets, gold);

@@ -2,24 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/decode/text_model.h"
 #include "tests/errors.h"
 
 namespace attend {
 namespace {
 
-TextModel small_model() {
-  const std::vector<std::string> letters = {"abcde"};
-  const auto tokenizer =
-      train_tokenizer({.kind = TokenizerKind::kCharacter}, std::span<const std::string>(letters));
-  TextModel made;
-  made.config.transformer.width = 16, made.config.transformer.heads = 2;
-  made.config.transformer.encoder_layers = made.config.transformer.decoder_layers = 1;
-  made.config.set_vocabularies(tokenizer->size(), tokenizer->size());
-  Rng rng(1);
-  made.model = make_model(made.config, rng);
-  made.source = made.target = tokenizer;
-  return made;
-}
+TextModel small_model() { return small_text_model(TokenizerKind::kCharacter, {"abcde"}); }
 
 TEST(ScoreText, BatchesChangeNothingButSpeed) {
   const TextModel model = small_model();
