@@ -4,10 +4,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "attend/decode/align_text.h"
 #include "attend/decode/score_text.h"
+#include "cli/alignment_options.h"
 #include "cli/commands.h"
-#include "cli/config_flags.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -17,21 +16,17 @@ struct Options {
   std::filesystem::path model, source = "-", target;
   size_t batch_tokens = 4096, window = 1024;
   bool mean = false, tokens = false, json = false;
-  bool alignments = false, words = false;
-  ConfigFlags alignment_flags;
+  AlignmentOptions alignments;
 };
 
 // A line of links for each pair.
 std::vector<std::string> links_of(const Options& options, const TextModel& model,
                                   const LinePairs& pairs) {
-  AlignmentConfig config;
-  options.alignment_flags.apply(config);
+  const AlignmentConfig config = options.alignments.config();
   std::vector<std::string> lines;
   for (const AlignedText& text :
        align_text(model, pairs.sources, pairs.targets, config, options.batch_tokens)) {
-    lines.push_back(
-        alignment_links(options.words ? word_weights(text.weights, model, text.source, text.target)
-                                      : text.weights));
+    lines.push_back(options.alignments.line(text.weights, model, text.source, text.target));
   }
   return lines;
 }
@@ -75,7 +70,7 @@ int run_score(const Options& options) {
     const LinePairs pairs = input.read_window(options.window);
     if (pairs.sources.empty()) return 0;
     std::vector<std::string> links;
-    if (options.alignments) links = links_of(options, model, pairs);
+    if (options.alignments.links) links = links_of(options, model, pairs);
     const auto all = score_text(model, pairs.sources, pairs.targets, options.batch_tokens);
     for (size_t i = 0; i < all.size(); ++i) {
       print(options, *model.target, done++, all[i], links.empty() ? nullptr : &links[i]);
@@ -102,16 +97,13 @@ Command add_score(CLI::App& app) {
       ->type_name("FILE");
   parser->add_flag("--mean", options->mean, "per token, the end of the line counted");
   parser->add_flag("--tokens", options->tokens, "after it, each token and its log-probability");
-  parser->add_flag("--alignments", options->alignments,
-                   "after a tab, the source token of each target token: 0-0 2-1");
-  parser->add_flag("--words", options->words, "link words instead of tokens");
   parser->add_flag("--json", options->json, "one JSON object a line");
   parser->add_option("--batch-tokens", options->batch_tokens, "tokens of a batch at most (4096)")
       ->type_name("N");
   parser->add_option("--window", options->window, "lines sorted by length together (1024)")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
-  options->alignment_flags.add(*parser, AlignmentConfig(), "alignment");
+  options->alignments.add(*parser);
   parser->footer(
       "Examples:\n"
       "  attend score model --source test.de --target test.en\n"

@@ -6,10 +6,9 @@
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
-#include "attend/decode/align_text.h"
 #include "attend/decode/translator.h"
+#include "cli/alignment_options.h"
 #include "cli/commands.h"
-#include "cli/config_flags.h"
 #include "cli/draw.h"
 #include "cli/text_input.h"
 
@@ -22,15 +21,15 @@ struct Options {
   std::filesystem::path starts;
   std::vector<std::string> banned;
   size_t batch_tokens = 4096, window = 1024;
-  bool json = false, scores = false, alignments = false, words = false, draw = false;
-  ConfigFlags flags, alignment_flags;
+  bool json = false, scores = false, draw = false;
+  ConfigFlags flags;
+  AlignmentOptions alignments;
 };
 
 std::string links_of(const Options& options, const TextModel& model, const Translation& t,
                      size_t i) {
-  if (!options.words) return alignment_links(t.alignments[i]);
   const std::span<const int32_t> source(t.source.data(), t.source.size() - 1);  // without its end
-  return alignment_links(word_weights(t.alignments[i], model, source, t.hypotheses[i].tokens));
+  return options.alignments.line(t.alignments[i], model, source, t.hypotheses[i].tokens);
 }
 
 nlohmann::ordered_json as_json(const Options& options, const TextModel& model, size_t line,
@@ -56,7 +55,7 @@ std::string after_text(const Options& options, const TextModel& model, bool with
                        const Translation& t, size_t i) {
   std::string text;
   if (with_score) text += fmt::format(" ||| {:.4f}", t.hypotheses[i].score);
-  if (options.alignments) text += " ||| " + links_of(options, model, t, i);
+  if (options.alignments.links) text += " ||| " + links_of(options, model, t, i);
   return text;
 }
 
@@ -99,9 +98,7 @@ int run_translate(const Options& options) {
   }
   TranslatorConfig config{.batch_tokens = options.batch_tokens};
   options.flags.apply(config.search);
-  if (options.alignments || options.draw) {
-    options.alignment_flags.apply(config.alignment.emplace());
-  }
+  if (options.alignments.links || options.draw) config.alignment = options.alignments.config();
   for (const std::string& text : options.banned) {
     config.search.banned.push_back(models.front().target->encode(text));
   }
@@ -140,13 +137,10 @@ Command add_translate(CLI::App& app) {
   parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)");
   parser->add_option("--window", options->window, "lines sorted by length together (1024)");
   parser->add_flag("--scores", options->scores, "||| and the score after each line");
-  parser->add_flag("--alignments", options->alignments,
-                   "||| and the source token of each target token after each line: 0-0 2-1");
-  parser->add_flag("--words", options->words, "link words instead of tokens");
   parser->add_flag("--draw", options->draw, "what each target token looked at, below each line");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->flags.add(*parser, SearchConfig());
-  options->alignment_flags.add(*parser, AlignmentConfig(), "alignment");
+  options->alignments.add(*parser);
   parser->footer(
       "Examples:\n"
       "  echo 'ein Haus' | attend translate model\n"

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
-#include "attend/decode/by_length.h"
+#include "attend/decode/text_pairs.h"
 
 namespace attend {
 namespace {
@@ -37,8 +36,6 @@ Words words_of(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
   }
   return words;
 }
-
-std::vector<Link> links_of(const Tensor& weights) { return parse_links(alignment_links(weights)); }
 
 }  // namespace
 
@@ -79,28 +76,17 @@ AlignmentConfig with_best_place(AlignmentConfig config, const TextModel& model) 
 std::vector<AlignedText> align_text(const TextModel& model, std::span<const std::string> sources,
                                     std::span<const std::string> targets,
                                     const AlignmentConfig& config, size_t batch_tokens) {
-  if (sources.size() != targets.size()) {
-    throw DataError("align: {} sources but {} targets", sources.size(), targets.size());
-  }
   const AlignmentConfig place = with_best_place(config, model);
-  std::vector<AlignedText> all(sources.size());
-  std::vector<size_t> lengths;
+  TextPairs pairs("align", model, sources, targets);
+  std::vector<AlignedText> all(pairs.size());
+  pairs.in_batches(batch_tokens, [&](std::span<const size_t> numbers, const Tokens& some_sources,
+                                     const Tokens& some_targets) {
+    std::vector<Tensor> weights = alignments(*model.model, some_sources, some_targets, place);
+    for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]].weights = std::move(weights[i]);
+  });
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i].source = model.source->encode(sources[i]);
-    all[i].target = model.target->encode(targets[i]);
-    lengths.push_back(all[i].source.size() + all[i].target.size() + 2);
-  }
-  for (const std::vector<size_t>& batch : batches_by_length(lengths, batch_tokens)) {
-    TokenLines some_sources, some_targets;
-    for (const size_t i : batch) {
-      std::vector<int32_t> ended = all[i].source;
-      ended.push_back(kEnd);
-      some_sources.add(ended);
-      some_targets.add(all[i].target);
-    }
-    std::vector<Tensor> weights =
-        alignments(*model.model, some_sources.tokens(), some_targets.tokens(), place);
-    for (size_t i = 0; i < batch.size(); ++i) all[batch[i]].weights = std::move(weights[i]);
+    all[i].source = std::move(pairs.sources[i]);
+    all[i].target = std::move(pairs.targets[i]);
   }
   return all;
 }
@@ -121,7 +107,7 @@ std::vector<RankedAlignment> rank_alignments(const TextModel& model,
     for (size_t i = 0; i < aligned.size(); ++i) {
       const AlignedText& text = aligned[i];
       stats += alignment_stats(
-          links_of(word_weights(text.weights, model, text.source, text.target)), gold[i]);
+          strongest_links(word_weights(text.weights, model, text.source, text.target)), gold[i]);
     }
     ranked.push_back({place, stats});
   };

@@ -94,14 +94,14 @@ std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, cons
   return all;
 }
 
-std::string alignment_links(const Tensor& weights) {
-  std::vector<std::string> links;
+std::vector<Link> strongest_links(const Tensor& weights) {
+  std::vector<Link> links;
   for (size_t t = 0; t + 1 < weights.rows() && weights.width() > 0; ++t) {
     const auto row = weights.slice_rows(t, 1).span();
     const auto best = std::ranges::max_element(row) - row.begin();
-    links.push_back(fmt::format("{}-{}", best, t));
+    links.push_back({static_cast<uint32_t>(best), static_cast<uint32_t>(t)});
   }
-  return fmt::format("{}", fmt::join(links, " "));
+  return links;
 }
 
 }  // namespace attend

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/metrics/alignment.h"
 #include "attend/models/generator.h"
 
 namespace attend {
@@ -28,8 +29,7 @@ struct AlignmentConfig {
 std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
                                const AlignmentConfig& config = {});
 
-// The link of each target token to the source token that it looks at most, as Moses writes them:
-// "0-0 1-2", source first. Ends are left out.
-std::string alignment_links(const Tensor& weights);
+// The link of each target token to the source token that it looks at most. Ends are left out.
+std::vector<Link> strongest_links(const Tensor& weights);
 
 }  // namespace attend

@@ -1,0 +1,36 @@
+// The options of commands that print which source token each target token was written from.
+#pragma once
+
+#include <string>
+
+#include "attend/decode/align_text.h"
+#include "cli/config_flags.h"
+
+namespace attend::cli {
+
+struct AlignmentOptions {
+  bool links = false, words = false;
+  ConfigFlags place;
+
+  void add(CLI::App& parser) {
+    parser.add_flag("--alignments", links,
+                    "after each line, the source token of each target token: 0-0 2-1");
+    parser.add_flag("--words", words, "link words instead of tokens");
+    place.add(parser, AlignmentConfig(), "alignment");
+  }
+
+  AlignmentConfig config() const {
+    AlignmentConfig config;
+    place.apply(config);
+    return config;
+  }
+
+  // As Moses writes them. `source` and `target` are without start and end.
+  std::string line(const Tensor& weights, const TextModel& model, std::span<const int32_t> source,
+                   std::span<const int32_t> target) const {
+    return format_links(
+        strongest_links(words ? word_weights(weights, model, source, target) : weights));
+  }
+};
+
+}  // namespace attend::cli
