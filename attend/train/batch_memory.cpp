@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/base/storage.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
 #include "attend/train/trainer.h"
@@ -70,7 +69,6 @@ size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus) {
   const auto most = static_cast<double>(config.memory.bytes) * (1 - kSpare);
   size_t all = 0;  // tokens there are
   for (const PairLengths& pair : corpus.lengths()) all += pair.source + pair.target + 2;
-  limit_memory(config.memory.bytes);
   Trial trial(config, corpus);
   const auto one = static_cast<double>(trial.peak(kSmallBatch));
   const auto two = static_cast<double>(trial.peak(2 * kSmallBatch));

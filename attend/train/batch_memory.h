@@ -1,10 +1,24 @@
 // How large batches can be in a given memory.
 #pragma once
 
+#include <cstdint>
+
+#include "attend/base/storage.h"
 #include "attend/data/corpus.h"
 #include "attend/train/run_config.h"
 
 namespace attend {
+
+// While it lives, the pool keeps to so many bytes; 0: to no limit.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(size_t bytes) {
+    if (bytes > 0) limit_memory(bytes);
+  }
+  ~MemoryLimit() { limit_memory(SIZE_MAX); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+};
 
 // The batch.tokens with which training takes at most config.memory: found by trial updates of a
 // model of the same shape, on the batch with the most to write. Throws ConfigError where even a

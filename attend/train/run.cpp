@@ -7,7 +7,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
-#include "attend/base/storage.h"
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
 #include "attend/io/json_log.h"
@@ -78,6 +77,7 @@ std::string described(const CorpusCounts& counts, size_t pairs) {
 
 // Text files and tokenizers made into what a trainer needs, below one directory.
 struct Prepared {
+  MemoryLimit limit;
   RunConfig config;  // with the vocabularies known
   TextModel model;
   Corpus corpus;
@@ -85,7 +85,8 @@ struct Prepared {
   std::optional<Validator> validator;
 
   Prepared(const RunConfig& given, const ModelDirectory& directory, TrainingObserver& observer)
-      : config(given),
+      : limit(given.memory.bytes),
+        config(given),
         model(model_of(directory, observer)),
         corpus(corpus_of(config, training_files(config), {model.source, model.target},
                          directory.root / "train.corpus")) {
@@ -107,7 +108,6 @@ struct Prepared {
     if (std::filesystem::exists(directory.training())) read_config(before, directory.training());
     config.batch.tokens =
         before.memory == config.memory ? before.batch.tokens : tokens_within_memory(config, corpus);
-    limit_memory(config.memory.bytes);
     observer.on_message(fmt::format("memory: batches of {} tokens", config.batch.tokens));
   }
 

@@ -172,7 +172,6 @@ TEST(Run, BatchesAreSizedToFitAMemory) {
   config.memory.bytes = 100'000;
   config.out = directory.path() / "none";
   expect_error<ConfigError>([&] { run(config); }, "memory 100000B is too little");
-  limit_memory(std::numeric_limits<size_t>::max());
 }
 
 TEST(Run, TheCoverageLossNeedsCoverage) {
