@@ -1,0 +1,11 @@
+// SHA-256 (FIPS 180-4), for pages that name the scripts they allow.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attend {
+
+std::string sha256(std::string_view bytes);  // the 32 bytes of the digest
+
+}  // namespace attend

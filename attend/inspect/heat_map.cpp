@@ -1,0 +1,47 @@
+#include "attend/inspect/heat_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/base/error.h"
+
+namespace attend {
+
+void HeatMap::check() const {
+  const bool matrix = values.defined() && values.rank() == 2 && values.dtype() == DType::kFloat32;
+  if (!matrix) {
+    throw ShapeError("heat map '{}': the values are {}, not a matrix of fp32", title,
+                     values.defined() ? values.shape().text() : "undefined");
+  }
+  if (values.extent(0) != rows.size() || values.extent(1) != columns.size()) {
+    throw ShapeError(
+        "heat map '{}': values are {}, but there are labels for {} rows and {} columns", title,
+        values.shape(), rows.size(), columns.size());
+  }
+  if (!std::isfinite(most) || most <= 0.0f) {
+    throw DataError("heat map '{}': the darkest colour is for {}; it should be positive", title,
+                    most);
+  }
+}
+
+float HeatMap::largest() const {
+  float most_of_all = 0.0f;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    for (size_t column = 0; column < columns.size(); ++column) {
+      const float size = std::abs(at(row, column));
+      if (std::isfinite(size)) most_of_all = std::max(most_of_all, size);
+    }
+  }
+  return most_of_all > 0.0f ? most_of_all : 1.0f;
+}
+
+float HeatMap::at(size_t row, size_t column) const {
+  return values.data()[row * values.stride() + column];
+}
+
+float HeatMap::level(size_t row, size_t column) const {
+  const float part = at(row, column) / most;
+  return std::isnan(part) ? 0.0f : std::clamp(part, has_sign ? -1.0f : 0.0f, 1.0f);
+}
+
+}  // namespace attend

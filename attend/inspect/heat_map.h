@@ -1,0 +1,34 @@
+// A matrix to be drawn. Every picture (terminal, SVG, HTML) and every file of values starts here.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/tensor/tensor.h"
+
+namespace attend {
+
+// What stands beside pictures of attention.
+inline constexpr std::string_view kAttentionNote =
+    "Attention weights show where the model reads, not why it decides: what is looked at may weigh "
+    "little, and other weights can give the same output; compare with saliency.";
+
+struct HeatMap {
+  std::string title;                       // "decoder.1.cross, head 3"
+  std::vector<std::string> rows, columns;  // labels; as many as values has
+  Tensor values;                           // [rows, columns] fp32
+  float most = 1.0f;                       // |value| of the darkest colour; lighter in proportion
+  bool has_sign = false;                   // negative values have a colour of their own
+
+  // Throws ShapeError where the labels are not as many as the values, DataError where `most` is no
+  // positive number. Values may be anything: what is no number is drawn as 0.
+  void check() const;
+
+  float largest() const;  // |value|, or 1 where all are zero: a `most` that uses all colours
+  float at(size_t row, size_t column) const;  // the value
+  float level(size_t row,
+              size_t column) const;  // in parts of `most`: in [0, 1], or [-1, 1] with sign
+};
+
+}  // namespace attend

@@ -1,0 +1,261 @@
+#include "attend/inspect/terminal_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attend/inspect/pooling.h"
+#include "attend/inspect/terminal_cells.h"
+#include "attend/inspect/text_width.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kGap = 2;            // between labels and cells
+constexpr size_t kTallestLabel = 12;  // turned upright
+constexpr size_t kWidestCell = 10;    // to make room for a label above it
+constexpr size_t kMostBands = 4;      // past them columns are pooled
+constexpr size_t kMostRows = 256;     // past them rows are pooled
+constexpr size_t kPooledRows = 96;
+
+// How a map is drawn: what is pooled, then the widths of what stands in a line.
+struct Plan {
+  size_t pooled_rows = 1, pooled_columns = 1;
+  size_t margin = 0;  // of row labels
+  size_t cell = 2;
+  size_t band = 1;  // columns of the map in a band
+  bool halves = false, turned = true;
+};
+
+size_t widest(const std::vector<std::string>& labels) {
+  size_t columns = 0;
+  for (const std::string& label : labels) columns = std::max(columns, columns_of(visible(label)));
+  return columns;
+}
+
+bool narrow(const std::vector<std::string>& labels) {
+  return std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
+    const std::string text = visible(label);
+    const auto clusters = clusters_of(text);
+    return std::all_of(clusters.begin(), clusters.end(),
+                       [](const Cluster& cluster) { return cluster.columns <= 1; });
+  });
+}
+
+size_t margin_of(const HeatMap& map, size_t columns) {
+  size_t label = widest(map.rows);
+  if (map.rows.size() > kPooledRows) {  // they may become numbers, such as "33-64"
+    label = std::max(label, 2 * fmt::formatted_size("{}", map.rows.size()) + 1);
+  }
+  return std::min(label, std::max<size_t>(columns / 4, 6));
+}
+
+size_t parts(size_t whole, size_t part) { return (whole + part - 1) / part; }
+
+Plan plan_of(const HeatMap& map, const TerminalStyle& style) {
+  const size_t count = map.columns.size(), label = widest(map.columns);
+  Plan plan{.margin = margin_of(map, style.columns), .band = count};
+  const size_t room = style.columns - plan.margin - kGap;
+  if (map.rows.size() > kMostRows) plan.pooled_rows = parts(map.rows.size(), kPooledRows);
+  if (label < kWidestCell && count * (label + 1) <= room) {
+    plan.cell = std::max<size_t>(label + 1, 2);
+    plan.turned = false;
+    return plan;
+  }
+  if (2 * count <= room) return plan;
+
+  plan.halves = style.colours != ColourDepth::kNone;
+  const size_t cells = plan.halves ? room - plan.margin - kGap : room;
+  plan.band = cells;
+  plan.cell = 1;
+  if (parts(count, cells) > kMostBands) {
+    plan.pooled_columns = parts(count, cells);
+    if (map.rows.size() > kPooledRows) {
+      plan.pooled_rows = std::max(plan.pooled_columns, parts(map.rows.size(), kPooledRows));
+    }
+    return plan;
+  }
+  if (!narrow(map.columns)) {
+    plan.halves = false;
+    plan.cell = 2;
+    plan.band = room / 2;
+  }
+  // Bands of one size are easier to compare than full ones and a rest.
+  plan.band = parts(count, parts(count, plan.band));
+  return plan;
+}
+
+std::string padded(const std::string& text, size_t columns) {
+  return isolated(text) + std::string(columns - columns_of(text), ' ');
+}
+
+std::string padded_left(const std::string& text, size_t columns) {
+  return std::string(columns - columns_of(text), ' ') + isolated(text);
+}
+
+// A map that is drawn by a plan, a band at a time.
+class LabelledMap {
+ public:
+  LabelledMap(const HeatMap& map, const Plan& plan, const TerminalStyle& style)
+      : map_(map), plan_(plan), style_(style) {}
+
+  void add_band(TerminalBlock& block, size_t begin) const {
+    const size_t count = std::min(plan_.band, map_.columns.size() - begin);
+    if (plan_.pooled_columns > 1) {
+      add_ruler(block, count);
+    } else if (plan_.turned) {
+      add_turned_labels(block, begin, count);
+    } else {
+      add_labels(block, begin, count);
+    }
+    for (size_t row = 0; row < map_.rows.size(); row += plan_.halves ? 2 : 1) {
+      add_line(block, row, begin, count);
+    }
+  }
+
+ private:
+  std::string indent() const { return std::string(plan_.margin + kGap, ' '); }
+
+  std::string row_label(size_t row) const { return cut_to(visible(map_.rows[row]), plan_.margin); }
+
+  void add_labels(TerminalBlock& block, size_t begin, size_t count) const {
+    std::string line = indent();
+    for (size_t i = 0; i < count; ++i) line += padded(visible(map_.columns[begin + i]), plan_.cell);
+    block.add(std::move(line), plan_.margin + kGap + count * plan_.cell);
+  }
+
+  // Letter below letter, the last ones in one line.
+  void add_turned_labels(TerminalBlock& block, size_t begin, size_t count) const {
+    std::vector<std::vector<std::string>> labels(count);
+    size_t height = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string text = visible(map_.columns[begin + i]);
+      for (const Cluster& cluster : clusters_of(text)) labels[i].emplace_back(cluster.text);
+      if (labels[i].size() > kTallestLabel) {
+        labels[i].resize(kTallestLabel - 1);
+        labels[i].emplace_back("…");
+      }
+      height = std::max(height, labels[i].size());
+    }
+    for (size_t level = height; level > 0; --level) {
+      std::string line = indent();
+      for (const auto& letters : labels) {
+        line += padded(level > letters.size() ? "" : letters[letters.size() - level], plan_.cell);
+      }
+      block.add(std::move(line), plan_.margin + kGap + count * plan_.cell);
+    }
+  }
+
+  // The numbers of columns where there are too many for labels.
+  void add_ruler(TerminalBlock& block, size_t count) const {
+    constexpr size_t kEvery = 8;
+    std::string line = indent();
+    for (size_t i = 0; i + 4 < count; i += kEvery) {
+      line += fmt::format("{:<{}}", 1 + i * plan_.pooled_columns, kEvery);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    block.add(std::move(line));
+  }
+
+  void add_line(TerminalBlock& block, size_t row, size_t begin, size_t count) const {
+    std::string line = padded_left(row_label(row), plan_.margin) + std::string(kGap, ' ');
+    line += draw_cells(map_, {row, begin, count, plan_.cell, plan_.halves}, style_);
+    size_t columns = plan_.margin + kGap + count * plan_.cell;
+    if (plan_.halves && row + 1 < map_.rows.size()) {
+      const std::string label = row_label(row + 1);
+      line += std::string(kGap, ' ') + isolated(label);
+      columns += kGap + columns_of(label);
+    }
+    block.add(std::move(line), columns);
+  }
+
+  const HeatMap& map_;
+  const Plan& plan_;
+  const TerminalStyle& style_;
+};
+
+void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
+  if (!map.title.empty()) block.add(isolated(cut_to(visible(map.title), columns)));
+}
+
+void add_notes(TerminalBlock& block, const HeatMap& map, const Plan& plan, size_t columns) {
+  if (map.most != 1.0f) block.add(cut_to(fmt::format("darkest: {:.3g}", map.most), columns));
+  if (plan.pooled_rows > 1 || plan.pooled_columns > 1) {
+    block.add(cut_to(
+        fmt::format("a cell is the largest of {} x {}", plan.pooled_rows, plan.pooled_columns),
+        columns));
+  }
+}
+
+bool add_nothing(TerminalBlock& block, const HeatMap& map, size_t columns) {
+  if (!map.rows.empty() && !map.columns.empty()) return false;
+  block.add(cut_to(fmt::format("(empty: {} rows, {} columns)", map.rows.size(), map.columns.size()),
+                   columns));
+  return true;
+}
+
+}  // namespace
+
+void TerminalBlock::add(std::string line, size_t columns) {
+  lines.push_back(std::move(line));
+  used.push_back(columns);
+  width = std::max(width, columns);
+}
+
+void TerminalBlock::add(std::string line) {
+  const size_t columns = columns_of(line);
+  add(std::move(line), columns);
+}
+
+bool fits_labelled(const HeatMap& map, size_t columns) {
+  return map.rows.size() <= kMostRows && columns >= 20 &&
+         margin_of(map, columns) + kGap + 2 * map.columns.size() <= columns;
+}
+
+TerminalBlock labelled_block(const HeatMap& map, const TerminalStyle& style) {
+  TerminalBlock block;
+  add_title(block, map, style.columns);
+  if (add_nothing(block, map, style.columns)) return block;
+  Plan plan = plan_of(map, style);
+  add_notes(block, map, plan, style.columns);
+  const HeatMap shown = pooled(map, plan.pooled_rows, plan.pooled_columns);
+  if (plan.pooled_rows > 1) plan.margin = margin_of(shown, style.columns);
+  const LabelledMap labelled(shown, plan, style);
+  const size_t count = shown.columns.size();
+  for (size_t begin = 0; begin < count; begin += plan.band) {
+    if (plan.band < count) {
+      block.add(
+          fmt::format("columns {}-{} of {}", begin + 1, std::min(begin + plan.band, count), count));
+    }
+    labelled.add_band(block, begin);
+  }
+  return block;
+}
+
+TerminalBlock small_block(const HeatMap& map, const TerminalStyle& style, size_t title) {
+  TerminalBlock block;
+  const bool colours = style.colours != ColourDepth::kNone;
+  const size_t frame = colours ? 0 : 2;  // without colours a map has no border to be seen
+  const size_t room = style.columns - frame;
+  const bool wide = 2 * map.columns.size() <= room;
+  Plan plan{.cell = wide ? 2u : 1u, .halves = colours && !wide};
+  if (!map.columns.empty()) plan.pooled_columns = parts(map.columns.size(), room);
+  if (map.rows.size() > kPooledRows) plan.pooled_rows = parts(map.rows.size(), kPooledRows);
+  const HeatMap shown = pooled(map, plan.pooled_rows, plan.pooled_columns);
+  const size_t count = shown.columns.size(), width = count * plan.cell;
+  add_title(block, map, std::max(title, width + frame));
+  if (add_nothing(block, map, style.columns)) return block;
+  add_notes(block, map, plan, style.columns);
+  std::string edge;
+  for (size_t i = 0; i < width; ++i) edge += "─";
+  if (!colours) block.add("┌" + edge + "┐", width + frame);
+  for (size_t row = 0; row < shown.rows.size(); row += plan.halves ? 2 : 1) {
+    const std::string cells = draw_cells(shown, {row, 0, count, plan.cell, plan.halves}, style);
+    block.add(colours ? cells : "│" + cells + "│", width + frame);
+  }
+  if (!colours) block.add("└" + edge + "┘", width + frame);
+  return block;
+}
+
+}  // namespace attend

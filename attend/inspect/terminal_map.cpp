@@ -1,0 +1,104 @@
+#include "attend/inspect/terminal_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/inspect/pooling.h"
+#include "attend/inspect/terminal_block.h"
+#include "attend/inspect/text_width.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kGap = 2;          // between maps
+constexpr size_t kSmallest = 20;    // columns of a window
+constexpr size_t kSmallMap = 38;    // columns of a map without labels: two fit in 80
+constexpr size_t kSmallTitle = 24;  // such a map is at least as wide as its title, up to this
+
+std::string text_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (std::string line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+// Blocks from left to right, the tops in one line.
+void append_row(std::vector<std::string>& lines, std::span<const TerminalBlock> blocks) {
+  size_t height = 0;
+  for (const TerminalBlock& block : blocks) height = std::max(height, block.lines.size());
+  for (size_t i = 0; i < height; ++i) {
+    std::string line;
+    for (const TerminalBlock& block : blocks) {
+      const std::string part = i < block.lines.size() ? block.lines[i] : "";
+      const size_t used = i < block.lines.size() ? block.used[i] : 0;
+      line += part + std::string(block.width - used + kGap, ' ');
+    }
+    lines.push_back(std::move(line));
+  }
+}
+
+void append_label_list(std::vector<std::string>& lines, const char* what,
+                       const std::vector<std::string>& labels, size_t columns) {
+  std::string list = what;
+  for (const std::string& label : labels) {
+    const std::string shown = visible(label);
+    if (columns_of(list) + columns_of(shown) + 3 > columns) {
+      list += " …";
+      break;
+    }
+    list += ' ' + isolated(shown);
+  }
+  lines.push_back(std::move(list));
+}
+
+// Whether every map stands beside the others with its labels, in so many columns each.
+bool fit_with_labels(std::span<const HeatMap> maps, size_t columns) {
+  return std::all_of(maps.begin(), maps.end(),
+                     [&](const HeatMap& map) { return fits_labelled(map, columns); });
+}
+
+std::vector<std::string> grid(std::span<const HeatMap> maps, const TerminalStyle& style) {
+  std::vector<TerminalBlock> blocks;
+  TerminalStyle each = style;
+  each.columns = (style.columns - kGap * (maps.size() - 1)) / maps.size();
+  const bool labelled = kGap * maps.size() < style.columns && fit_with_labels(maps, each.columns);
+  if (!labelled) each.columns = std::min(style.columns, kSmallMap);
+  for (const HeatMap& map : maps) {
+    blocks.push_back(labelled ? labelled_block(map, each)
+                              : small_block(map, each, std::min(kSmallTitle, each.columns)));
+  }
+  std::vector<std::string> lines;
+  for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
+    size_t width = blocks[begin].width;
+    for (end = begin + 1; end < blocks.size(); ++end) {
+      width += kGap + blocks[end].width;
+      if (width > style.columns) break;
+    }
+    if (begin > 0) lines.emplace_back();
+    append_row(lines, {blocks.data() + begin, end - begin});
+  }
+  const bool shared = std::all_of(maps.begin(), maps.end(), [&](const HeatMap& map) {
+    return map.rows == maps.front().rows && map.columns == maps.front().columns;
+  });
+  if (!labelled && shared) {
+    append_label_list(lines, "rows:", maps.front().rows, style.columns);
+    append_label_list(lines, "columns:", maps.front().columns, style.columns);
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string draw_terminal(std::span<const HeatMap> maps, const TerminalStyle& style) {
+  for (const HeatMap& map : maps) map.check();
+  TerminalStyle window = style;
+  window.columns = std::max(style.columns, kSmallest);
+  if (maps.empty()) return "";
+  if (maps.size() == 1) return text_of(labelled_block(maps.front(), window).lines);
+  return text_of(grid(maps, window));
+}
+
+}  // namespace attend
