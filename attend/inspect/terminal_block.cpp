@@ -65,24 +65,21 @@ Plan plan_of(const HeatMap& map, const TerminalStyle& style) {
   }
   if (2 * count <= room) return plan;
 
-  plan.halves = style.colours != ColourDepth::kNone;
-  const size_t cells = plan.halves ? room - plan.margin - kGap : room;
-  plan.band = cells;
   plan.cell = 1;
-  if (parts(count, cells) > kMostBands) {
-    plan.pooled_columns = parts(count, cells);
+  const bool colours = style.colours != ColourDepth::kNone;
+  const size_t squares = colours ? room - plan.margin - kGap : room;  // between two margins
+  if (parts(count, room) > kMostBands) {
+    plan.halves = colours;
+    plan.pooled_columns = parts(count, squares);
     if (map.rows.size() > kPooledRows) {
       plan.pooled_rows = std::max(plan.pooled_columns, parts(map.rows.size(), kPooledRows));
     }
     return plan;
   }
-  if (!narrow(map.columns)) {
-    plan.halves = false;
-    plan.cell = 2;
-    plan.band = room / 2;
-  }
+  if (!narrow(map.columns)) plan.cell = 2;
+  plan.halves = colours && plan.cell == 1 && count <= squares;
   // Bands of one size are easier to compare than full ones and a rest.
-  plan.band = parts(count, parts(count, plan.band));
+  plan.band = parts(count, parts(count, room / plan.cell));
   return plan;
 }
 
@@ -182,9 +179,9 @@ void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
 void add_notes(TerminalBlock& block, const HeatMap& map, const Plan& plan, size_t columns) {
   if (map.most != 1.0f) block.add(cut_to(fmt::format("darkest: {:.3g}", map.most), columns));
   if (plan.pooled_rows > 1 || plan.pooled_columns > 1) {
-    block.add(cut_to(
-        fmt::format("a cell is the largest of {} x {}", plan.pooled_rows, plan.pooled_columns),
-        columns));
+    block.add(cut_to(fmt::format("each cell is the largest of {} rows x {} columns",
+                                 plan.pooled_rows, plan.pooled_columns),
+                     columns));
   }
 }
 

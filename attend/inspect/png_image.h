@@ -1,0 +1,16 @@
+// PNG files of grey pixels, and the compression that they use.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace attend {
+
+std::string deflated(std::string_view bytes);  // as zlib does: RFC 1950
+
+// The bytes of a file with one grey pixel a byte, row by row. Neither extent may be 0.
+std::string grey_png(std::span<const uint8_t> pixels, size_t width, size_t height);
+
+}  // namespace attend
