@@ -30,12 +30,13 @@ double longest(const std::vector<PlacedText>& labels) {
   return most;
 }
 
-// Every so many labels: as many as have room.
+// As many labels as have room. Where some are left out, the others say which they are.
 std::vector<PlacedText> labels_of(const std::vector<std::string>& texts, double cell) {
   const auto step = static_cast<size_t>(std::ceil(kRoomForLabel / cell));
   std::vector<PlacedText> labels;
   for (size_t i = 0; i < texts.size(); i += step) {
-    labels.push_back({.text = cut_to(visible(texts[i]), kLongestLabel),
+    const std::string number = step == 1 ? "" : fmt::format("{} ", i + 1);
+    labels.push_back({.text = cut_to(number + visible(texts[i]), kLongestLabel),
                       .size = cell >= 16 ? 12.0 : 9.0,
                       .index = i});
   }

@@ -56,21 +56,6 @@ class Writer {
   std::string text;
 };
 
-// Visible text as it may stand between tags or in an attribute.
-std::string escaped(std::string_view text) {
-  std::string xml;
-  for (const char c : text) {
-    const auto* entity = std::find_if(std::begin(kEntities), std::end(kEntities),
-                                      [c](const auto& each) { return each.first == c; });
-    if (entity == std::end(kEntities)) {
-      xml += c;
-    } else {
-      xml += entity->second;
-    }
-  }
-  return xml;
-}
-
 void write_text(Writer& write, const PlacedText& text, std::string_view kind) {
   constexpr const char* kAnchors[] = {"start", "middle", "end"};
   if (text.text.empty()) return;
@@ -82,12 +67,12 @@ void write_text(Writer& write, const PlacedText& text, std::string_view kind) {
     write(R"x( transform="translate({:.1f} {:.1f}) rotate(-{})")x", text.x, text.y, text.turned);
   }
   if (kind != "title") write(R"x( data-index="{}")x", text.index);
-  write.line(">{}</text>", escaped(isolated(text.text)));
+  write.line(">{}</text>", xml_escaped(isolated(text.text)));
 }
 
 std::vector<std::string> escaped_labels(const std::vector<std::string>& labels) {
   std::vector<std::string> all;
-  for (const std::string& label : labels) all.push_back(escaped(isolated(visible(label))));
+  for (const std::string& label : labels) all.push_back(xml_escaped(isolated(visible(label))));
   return all;
 }
 
@@ -178,17 +163,17 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
   write.line(R"x(<g class="map" data-cell="{}" data-rows="{}" data-columns="{}"{}>)x", place.cell,
              place.rows, place.columns,
              shared.options.focus ? fmt::format(R"x( tabindex="0" role="group" aria-label="{}")x",
-                                                escaped(visible(map.title)))
+                                                xml_escaped(visible(map.title)))
                                   : "");
   write_text(write, place.title, "title");
   for (const PlacedText& label : place.row_labels) write_text(write, label, "row");
   for (const PlacedText& label : place.column_labels) write_text(write, label, "column");
   if (place.rows > 0 && place.columns > 0) {
     write.line(R"x(<g class="cells" transform="translate({:.1f} {:.1f})">)x", place.x, place.y);
-    write.line(
-        R"x(<rect class="edge" fill="none" stroke="#bbb" x="-1" y="-1" width="{}" height="{}"/>)x",
-        static_cast<double>(place.columns) * place.cell + 2 - place.gap,
-        static_cast<double>(place.rows) * place.cell + 2 - place.gap);
+    write.line(R"x(<rect class="edge" fill="none" pointer-events="all" stroke="#bbb" )x"
+               R"x(x="-1" y="-1" width="{}" height="{}"/>)x",
+               static_cast<double>(place.columns) * place.cell + 2 - place.gap,
+               static_cast<double>(place.rows) * place.cell + 2 - place.gap);
     if (shared.as_image) {
       write_image(write, map, place, shared.has_sign);
     } else {
@@ -200,6 +185,20 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
 }
 
 }  // namespace
+
+std::string xml_escaped(std::string_view text) {
+  std::string xml;
+  for (const char c : text) {
+    const auto* entity = std::find_if(std::begin(kEntities), std::end(kEntities),
+                                      [c](const auto& each) { return each.first == c; });
+    if (entity == std::end(kEntities)) {
+      xml += c;
+    } else {
+      xml += entity->second;
+    }
+  }
+  return xml;
+}
 
 SvgParts svg_parts(std::span<const HeatMap> maps, const SvgOptions& options) {
   const Picture picture = lay_out(maps);

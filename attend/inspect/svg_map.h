@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "attend/inspect/heat_map.h"
 
@@ -12,6 +13,9 @@ namespace attend {
 // are rectangles with a tooltip each (row, column, value) up to 4096 of them, or as many in a grid;
 // past that a map is an image.
 std::string draw_svg(std::span<const HeatMap> maps);
+
+// Visible text (text_width.h) as it may stand between tags or in an attribute.
+std::string xml_escaped(std::string_view text);
 
 // The parts, for a page around them.
 struct SvgParts {
