@@ -9,7 +9,7 @@
 #include "attend/decode/translator.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
-#include "cli/draw.h"
+#include "cli/terminal.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -59,11 +59,19 @@ std::string after_text(const Options& options, const TextModel& model, bool with
   return text;
 }
 
+// Labels past the weights, such as that of an end that was left out, are not drawn.
 std::string drawn(const TextModel& model, const Translation& t, size_t i) {
-  std::vector<std::string> sources, targets;
-  for (const int32_t id : t.source) sources.push_back(model.source->piece(id));
-  for (const int32_t id : t.hypotheses[i].tokens) targets.push_back(model.target->piece(id));
-  return draw_alignment(t.alignments[i], sources, targets);
+  const Tensor& weights = t.alignments[i];
+  const std::vector<int32_t>& target = t.hypotheses[i].tokens;
+  HeatMap map;
+  for (size_t row = 0; row < std::min(weights.rows(), target.size()); ++row) {
+    map.rows.push_back(model.target->piece(target[row]));
+  }
+  for (size_t column = 0; column < std::min(weights.width(), t.source.size()); ++column) {
+    map.columns.push_back(model.source->piece(t.source[column]));
+  }
+  map.values = weights.slice_rows(0, map.rows.size()).slice_columns(0, map.columns.size());
+  return draw_terminal({&map, 1}, terminal_style());
 }
 
 void print(const Options& options, const TextModel& model, bool many, size_t line,

@@ -70,4 +70,11 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// How often a part stands in a text.
+inline size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+  return found;
+}
+
 }  // namespace attend

@@ -211,7 +211,8 @@ bc  ▒▒▓▓               bc  ▒▒▓▓
 
 TEST(TerminalMap, ManyMapsAreAGridOfSmallOnes) {
   const std::vector<HeatMap> maps(5, diagonal({"a", "b", "c"}, {"x", "y", "z"}));
-  EXPECT_EQ(draw_terminal(maps, {.columns = 80}), R"(decoder.0.cross, mean  decoder.0.cross, mean  decoder.0.cross, mean
+  EXPECT_EQ(draw_terminal(maps, {.columns = 80}),
+            R"(decoder.0.cross, mean  decoder.0.cross, mean  decoder.0.cross, mean
 ┌──────┐               ┌──────┐               ┌──────┐
 │▓▓▒▒  │               │▓▓▒▒  │               │▓▓▒▒  │
 │░░▓▓░░│               │░░▓▓░░│               │░░▓▓░░│
