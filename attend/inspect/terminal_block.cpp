@@ -177,7 +177,7 @@ void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
 }
 
 void add_notes(TerminalBlock& block, const HeatMap& map, const Plan& plan, size_t columns) {
-  if (map.most != 1.0f) block.add(cut_to(fmt::format("darkest: {:.3g}", map.most), columns));
+  if (map.most != 1.0f) block.add(cut_to(fmt::format("strongest: {:.3g}", map.most), columns));
   if (plan.pooled_rows > 1 || plan.pooled_columns > 1) {
     block.add(cut_to(fmt::format("each cell is the largest of {} rows x {} columns",
                                  plan.pooled_rows, plan.pooled_columns),

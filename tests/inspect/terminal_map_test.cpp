@@ -139,7 +139,7 @@ TEST(TerminalMap, NegativeValuesHaveShadesOfTheirOwn) {
   map.has_sign = false;
   EXPECT_EQ(drawn(map, 80), "   b c d e f\na        ▒▒██\n");
   map.most = 0.5f;
-  EXPECT_EQ(lines_of(drawn(map, 80))[0], "darkest: 0.5");
+  EXPECT_EQ(lines_of(drawn(map, 80))[0], "strongest: 0.5");
 }
 
 TEST(TerminalMap, PaintsBackgroundsInColour) {
