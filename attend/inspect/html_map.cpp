@@ -39,6 +39,7 @@ std::string packed(const HeatMap& map, float unit) {
 
 std::vector<std::string> all_visible(const std::vector<std::string>& labels) {
   std::vector<std::string> shown;
+  shown.reserve(labels.size());
   for (const std::string& label : labels) shown.push_back(visible(label));
   return shown;
 }

@@ -13,9 +13,9 @@ namespace attend {
 enum class Anchor { kStart, kMiddle, kEnd };
 
 struct PlacedText {
-  double x = 0, y = 0;    // of the anchor, on the base line
-  std::string text = {};  // visible, cut to its room
-  double size = 12;       // of the font
+  double x = 0, y = 0;  // of the anchor, on the base line
+  std::string text;     // visible, cut to its room
+  double size = 12;     // of the font
   Anchor anchor = Anchor::kStart;
   int turned = 0;    // degrees, against the clock: 0, 45 or 90
   size_t index = 0;  // which row or column it names
@@ -27,21 +27,21 @@ struct PlacedMap {
   double cell = 22;  // from one to the next; `gap` of it is left free
   double gap = 1;
   size_t rows = 0, columns = 0;
-  PlacedText title = {};                                        // empty text: none
-  std::vector<PlacedText> row_labels = {}, column_labels = {};  // those that have room
+  PlacedText title;                                   // empty text: none
+  std::vector<PlacedText> row_labels, column_labels;  // those that have room
 };
 
 // A bar of the colours, with the numbers at its ends.
 struct Legend {
   double x = 0, y = 0, width = 0, height = 0;
   bool has_sign = false;
-  std::vector<PlacedText> numbers = {};
+  std::vector<PlacedText> numbers;
 };
 
 struct Picture {
   double width = 0, height = 0;
-  std::vector<PlacedMap> maps = {};
-  Legend legend = {};  // of the first map; width 0: none
+  std::vector<PlacedMap> maps;
+  Legend legend;  // of the first map; width 0: none
 };
 
 // One map, or a grid of them from left to right and from the top. Checks them.

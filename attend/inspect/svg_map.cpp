@@ -72,6 +72,7 @@ void write_text(Writer& write, const PlacedText& text, std::string_view kind) {
 
 std::vector<std::string> escaped_labels(const std::vector<std::string>& labels) {
   std::vector<std::string> all;
+  all.reserve(labels.size());
   for (const std::string& label : labels) all.push_back(xml_escaped(isolated(visible(label))));
   return all;
 }
