@@ -1,0 +1,139 @@
+"""A small WebDriver client for Chromium: enough to drive a page as a person does. Standard library only."""
+import base64
+import json
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Space": "\ue00d", "ArrowLeft": "\ue012",
+        "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Control": "\ue009"}
+
+
+class Browser:
+    """A headless browser behind its own chromedriver; leaves nothing running when the block ends."""
+
+    def __init__(self, chromium="chromium", chromedriver="chromedriver", width=1280, height=800,
+                 dark=False, downloads=None):
+        self.driver = subprocess.Popen([chromedriver, "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        self.base = f"http://127.0.0.1:{self._port()}"
+        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--no-first-run", "--disable-background-networking", "--disable-component-update",
+                     f"--window-size={width},{height}"]
+        if dark:
+            arguments.append("--blink-settings=preferredColorScheme=0")
+        options = {"binary": shutil.which(chromium), "args": arguments}
+        if downloads:
+            options["prefs"] = {"download.default_directory": str(downloads)}
+        capabilities = {"goog:chromeOptions": options,
+                        "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
+        try:
+            answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
+        except Exception:
+            self.driver.terminate()
+            raise
+        self.session = f"/session/{answer['sessionId']}"
+        self.resize(width, height)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self._call("DELETE", self.session)
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def resize(self, width, height):
+        """Sets the size of the page itself, as a phone of that size would have it."""
+        self.devtools("Emulation.setDeviceMetricsOverride",
+                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def open(self, url):
+        self._call("POST", self.session + "/url", {"url": url})
+
+    def find(self, css):
+        answer = self._call("POST", self.session + "/element", {"using": "css selector", "value": css})
+        return answer[ELEMENT]
+
+    def click(self, css):
+        self._call("POST", f"{self.session}/element/{self.find(css)}/click", {})
+
+    def type(self, css, text):
+        """Writes a text into a field, instead of what stood there."""
+        element = self.find(css)
+        self._call("POST", f"{self.session}/element/{element}/clear", {})
+        self._call("POST", f"{self.session}/element/{element}/value", {"text": text})
+
+    def keys(self, *names):
+        """Presses keys where the focus is: names of KEYS, or single characters."""
+        actions = []
+        for name in names:
+            key = KEYS.get(name, name)
+            actions += [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self._act({"type": "key", "id": "keyboard", "actions": actions})
+
+    def hover(self, x, y):
+        """Moves the mouse to a point of the page in sight."""
+        move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
+        self._act({"type": "pointer", "id": "mouse", "actions": [move]})
+
+    def run(self, script, *arguments):
+        """What a script returns; a promise is waited for."""
+        return self._call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def text(self, css):
+        return self.run("return document.querySelector(arguments[0])?.textContent ?? ''", css)
+
+    def wait(self, script, *arguments, seconds=20):
+        """Waits until a script returns something true, and returns that."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.run(script, *arguments)
+            if value:
+                return value
+            time.sleep(0.05)
+        raise TimeoutError(f"still not so after {seconds} s: {script}")
+
+    def screenshot(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self._call("GET", self.session + "/screenshot")))
+
+    def devtools(self, command, parameters):
+        return self._call("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def requests(self):
+        """The addresses of all requests since the last call."""
+        entries = self._call("POST", self.session + "/se/log", {"type": "performance"})
+        messages = [json.loads(entry["message"])["message"] for entry in entries]
+        return [message["params"]["request"]["url"] for message in messages
+                if message["method"] == "Network.requestWillBeSent"]
+
+    def complaints(self):
+        """Errors and warnings of the page since the last call."""
+        entries = self._call("POST", self.session + "/se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
+
+    def _act(self, source):
+        self._call("POST", self.session + "/actions", {"actions": [source]})
+
+    def _port(self):
+        for line in self.driver.stdout:
+            if "successfully on port" in line:
+                return int(line.rstrip(".\n").rsplit(" ", 1)[1])
+        raise RuntimeError("chromedriver did not start")
+
+    def _call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"},
+                                         method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return json.load(response)["value"]
+        except urllib.error.HTTPError as error:
+            value = json.load(error)["value"]
+            raise RuntimeError(f"{value['error']}: {value['message'].splitlines()[0]}") from None

@@ -1,0 +1,97 @@
+// The HTTP interface of `attend explore`: JSON, maps as octets, and a run as a stream of lines.
+
+/** What the server said no to, in words for a person. Status 0: it did not answer at all. */
+export class ApiError extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** @typedef {{name: string, part: 'encoder'|'decoder'|'cross', heads: number}} Layer */
+/**
+ * @typedef {{id: number, name: string, kind: string, parameters: number, writes: boolean,
+ *   layers: Layer[], training: boolean, snapshots: number}} Model
+ */
+/** @typedef {{rows: number, columns: number, values: Float32Array}} Weights */
+
+/** @returns {Promise<{version: string, models: Model[], note: string}>} */
+export const getModels = () => getJson('api/models');
+
+/**
+ * @param {number} run
+ * @param {string} part
+ * @returns {Promise<{rows: string[], columns: string[]}>}
+ */
+export const getLabels = (run, part) => getJson(`api/runs/${run}/labels?part=${part}`);
+
+/** @returns {Promise<{layers: Array<{name: string, heads: number[]}>}>} */
+export const getEntropy = (run) => getJson(`api/runs/${run}/entropy`);
+
+/** @returns {Promise<{next: number, lines: Object[]}>} */
+export const getTraining = (model, from) => getJson(`api/training/${model}?from=${from}`);
+
+/** @returns {Promise<{steps: number[], sentences: Array<{source: string[], target: string[]}>, layers: Layer[]}>} */
+export const getSnapshots = (model) => getJson(`api/snapshots/${model}`);
+
+/** @returns {Promise<Weights>} */
+export const getMap = (run, query) => getWeights(`api/runs/${run}/map?${new URLSearchParams(query)}`);
+
+/** @returns {Promise<Weights>} */
+export const getSnapshotMap = (model, query) =>
+  getWeights(`api/snapshots/${model}/map?${new URLSearchParams(query)}`);
+
+/**
+ * Small maps of all heads of all layers of a part.
+ * @returns {Promise<{layers: number, heads: number, rows: number, columns: number, values: Uint8Array}>}
+ */
+export async function getThumbnails(run, part, size) {
+  const response = await request(`api/runs/${run}/thumbnails?part=${part}&size=${size}`);
+  const buffer = await response.arrayBuffer();
+  const [layers, heads, rows, columns] = new Uint32Array(buffer, 0, 4);
+  return { layers, heads, rows, columns, values: new Uint8Array(buffer, 16) };
+}
+
+/**
+ * Runs a sentence, and gives its events as they come.
+ * @param {{model: number, source: string, target: ?string, start: string, beam: number, top: number}} body
+ * @param {AbortSignal} signal
+ */
+export async function* postRun(body, signal) {
+  const response = await request('api/runs', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read().catch((error) => Promise.reject(translate(error)));
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop();
+    for (const line of lines) if (line) yield JSON.parse(line);
+  }
+}
+
+async function request(address, options) {
+  const response = await fetch(address, options).catch((error) => Promise.reject(translate(error)));
+  if (response.ok) return response;
+  const { error } = await response.json().catch(() => ({ error: response.statusText }));
+  throw new ApiError(error, response.status);
+}
+
+async function getJson(address) {
+  return (await request(address)).json();
+}
+
+async function getWeights(address) {
+  const buffer = await (await request(address)).arrayBuffer();
+  const [rows, columns] = new Uint32Array(buffer, 0, 2);
+  return { rows, columns, values: new Float32Array(buffer, 8) };
+}
+
+function translate(error) {
+  return error.name === 'AbortError' ? error : new ApiError('The explorer does not answer.', 0);
+}

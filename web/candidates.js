@@ -1,0 +1,76 @@
+// The likeliest next tokens at each step. Choosing another one writes the sentence again from there.
+import { palette } from './colours.js';
+import { element } from './dom.js';
+import { spell, tokenText } from './tokens.js';
+import { escape, svgDocument } from './vector.js';
+
+/** @param {import('./main.js').App} app */
+export function candidates(app) {
+  const list = element('ol', { className: 'candidates' });
+  let [run, path, ids] = [null, [], []];
+
+  const show = () => {
+    const next = run.path(app.store.state.path);
+    let same = 0;
+    while (same < ids.length && ids[same] === next[same]?.id) ++same;
+    while (list.children.length > same) list.lastChild.remove();
+    next.slice(same).forEach((node, i) => list.append(card(app, run, next, same + i)));
+    path = next;
+    ids = next.map((node) => node.id);
+  };
+  return {
+    node: element('div', {},
+      element('p', { className: 'hint' }, 'What the model held likely at each step. Choose a token to write on from it instead.'), list),
+    draw() {},
+    update() {
+      if (run !== app.run) {
+        run = app.run;
+        ids = [];
+        list.replaceChildren();
+      }
+      show();
+    },
+    export: () => path.length && {
+      title: 'next tokens',
+      svg: () => barsSvg(run, path),
+      data: path.map((node) => ({ token: node.token, candidates: offers(run, node) })),
+    },
+  };
+}
+
+/** What was on offer where a node was chosen, the likeliest first. */
+function offers(run, node) {
+  return run.nodes.get(node.parent).children
+    .map(({ token, log_probability }) => ({ token, probability: Math.exp(log_probability) }))
+    .sort((a, b) => b.probability - a.probability);
+}
+
+function card(app, run, path, step) {
+  const entries = offers(run, path[step]).map(({ token, probability }) => {
+    const bar = element('i');
+    bar.style.transform = `scaleX(${probability})`;
+    const before = path.slice(0, step).map((node) => node.token);
+    return element('li', {}, element('button', {
+      type: 'button', 'aria-pressed': token === path[step].token,
+      onclick: () => app.rerun({ start: spell([...before, token]), target: '', path: '' }),
+    }, element('bdi', {}, tokenText(token, false)), bar, element('span', {}, probability.toFixed(2))));
+  });
+  return element('li', { className: 'card' }, element('h3', {}, `step ${step + 1}`), element('ol', {}, ...entries));
+}
+
+function barsSvg(run, path) {
+  const { ink, muted, accent } = palette();
+  const [width, perRow, rowHeight] = [190, 5, 20];
+  const tallest = Math.max(...path.map((node) => offers(run, node).length)) * rowHeight + 40;
+  const body = path.map((node, step) => {
+    const bars = offers(run, node).map(({ token, probability }, i) => {
+      const isChosen = token === node.token;
+      return `<g transform="translate(0 ${24 + i * rowHeight})"><text y="12" fill="${isChosen ? accent : ink}">${escape(tokenText(token, false))}</text>` +
+        `<rect x="84" y="3" width="${(probability * 60).toFixed(1)}" height="10" fill="${isChosen ? accent : muted}"/>` +
+        `<text x="150" y="12" fill="${muted}">${probability.toFixed(2)}</text></g>`;
+    });
+    return `<g transform="translate(${16 + (step % perRow) * width} ${16 + Math.floor(step / perRow) * tallest})">` +
+      `<text y="12" fill="${muted}">step ${step + 1}</text>${bars.join('')}</g>`;
+  });
+  return svgDocument(perRow * width + 16, Math.ceil(path.length / perRow) * tallest + 16, body.join('\n'));
+}

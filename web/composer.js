@@ -1,0 +1,81 @@
+// The sentence, how it is to be written, and what was written.
+import { element } from './dom.js';
+import { spell } from './tokens.js';
+
+const $ = (id) => document.getElementById(id);
+
+/** @param {import('./main.js').App} app */
+export function composer(app) {
+  const [form, source, written, options] = ['composer', 'source', 'written', 'options'].map($);
+  const inputs = { beam: $('beam'), top: $('top'), start: $('start'), target: $('target') };
+
+  const submit = () => app.rerun({
+    source: source.value.trim(),
+    beam: within(inputs.beam, 4),
+    top: within(inputs.top, 5),
+    start: inputs.start.value,
+    target: inputs.target.value,
+    path: '', row: -1, column: -1, step: -1,
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    submit();
+  });
+  source.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  });
+  source.addEventListener('input', () => fit(source));
+  addEventListener('resize', () => fit(source));
+
+  let shown = null;
+  return {
+    /** Follows the state and the run. */
+    update() {
+      const { state } = app.store;
+      const request = JSON.stringify([state.source, state.beam, state.top, state.start, state.target]);
+      if (request !== shown) {
+        shown = request;
+        source.value = state.source;
+        for (const [name, input] of Object.entries(inputs)) input.value = state[name];
+        options.querySelector('summary').textContent = summary(state);
+        fit(source);
+      }
+      const { run } = app;
+      written.setAttribute('aria-busy', Boolean(run && !run.done));
+      written.classList.toggle('writing', Boolean(run && !run.done));
+      written.replaceChildren(...(run ? output(app, run) : []));
+    },
+    focus() {
+      source.focus();
+      source.select();
+    },
+  };
+}
+
+function output(app, run) {
+  const { path } = app.store.state;
+  const text = element('bdi', {}, app.textOf(run.path(path)));
+  if (!path || !run.done) return [text];
+  const back = element('button', { type: 'button', className: 'quiet', onclick: () => app.store.set({ path: '' }) }, 'back to the best');
+  return [text, ' ', back];
+}
+
+function summary({ beam, top, start, target }) {
+  const words = [`Beam ${beam}`, `${top} candidates`];
+  if (start) words.push(`begins with “${spell([start])}”`);
+  if (target) words.push('output given');
+  return words.join(' · ');
+}
+
+function within(input, otherwise) {
+  const value = Math.round(Number(input.value)) || otherwise;
+  return Math.max(Number(input.min), Math.min(Number(input.max), value));
+}
+
+/** Makes a text area as high as its text, up to a third of the window. */
+function fit(area) {
+  area.style.height = 'auto';
+  area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight / 3)}px`;
+}

@@ -1,0 +1,75 @@
+// A view as a file: SVG, PNG, a page that stands alone, or JSON. All of it is made here, in the browser.
+import { element } from './dom.js';
+import { escape } from './vector.js';
+
+/**
+ * What a view gives to be saved.
+ * @typedef {{title: string, svg: function(): string, data: Object}} Picture
+ */
+/** @typedef {{model: string, source: string, output: string, note: string, link: string}} Origin */
+
+/**
+ * Saves a picture.
+ * @param {'svg'|'png'|'html'|'json'} format
+ * @param {Picture} picture
+ * @param {Origin} origin where it came from
+ */
+export async function save(format, picture, origin) {
+  const blob = await makers[format](picture, origin);
+  const address = URL.createObjectURL(blob);
+  const name = picture.title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
+  element('a', { href: address, download: `attend-${name}.${format}` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+const makers = {
+  svg: async (picture) => new Blob([picture.svg()], { type: 'image/svg+xml' }),
+  png: async (picture) => rasterize(picture.svg()),
+  html: async (picture, origin) => new Blob([page(picture, origin)], { type: 'text/html' }),
+  json: async ({ title, data }, origin) => new Blob([JSON.stringify({ title, ...origin, data }, plainly, 1)], { type: 'application/json' }),
+};
+
+const sharpness = 2; // pixels of the PNG for one of the SVG
+const widest = 8192; // pixels; browsers refuse much larger pictures
+
+async function rasterize(source) {
+  const image = new Image();
+  const address = URL.createObjectURL(new Blob([source], { type: 'image/svg+xml' }));
+  image.src = address;
+  await image.decode();
+  const scale = Math.min(sharpness, widest / Math.max(image.width, image.height));
+  const canvas = element('canvas', { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
+  canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+}
+
+function page(picture, { model, source, output, note }) {
+  const data = JSON.stringify(picture.data, plainly).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${escape(picture.title)}</title>
+<style>
+  body { max-width: 72rem; margin: 3rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; }
+  svg { max-width: 100%; height: auto; }
+  p { max-width: 46rem; }
+</style>
+<h1>${escape(picture.title)}</h1>
+<p dir="auto">${escape(source)}</p>
+<p dir="auto"><strong>${escape(output)}</strong></p>
+${picture.svg()}
+<p><small>${escape(model)}. ${escape(note)}</small></p>
+<script type="application/json">${data}</script>
+</html>
+`;
+}
+
+/** A map's values row by row. Nine digits give a float32 back exactly. */
+function plainly(_, value) {
+  if (!(value?.values instanceof Float32Array)) return value;
+  const width = value.columns.length;
+  const row = (_, i) => Array.from(value.values.subarray(i * width, (i + 1) * width), (weight) => Number(weight.toPrecision(9)));
+  return { ...value, values: value.rows.map(row) };
+}

@@ -1,0 +1,126 @@
+// Maps with their labels, as the views draw them; what was fetched is kept for a while.
+import { getLabels, getMap } from './api.js';
+
+/**
+ * A matrix to be drawn, with what its rows and columns are.
+ * @typedef {{title: string, rows: string[], columns: string[], values: Float32Array, most: number,
+ *   signed?: boolean, room?: number}} HeatMap
+ */
+/** @typedef {{part: string, layer: string, head: string}} Selection */
+
+export const parts = { cross: 'output to input', encoder: 'input to itself', decoder: 'output to itself' };
+
+/** The parts a model has, those that say most first. */
+export function partsOf(model) {
+  return Object.keys(parts).filter((part) => model.layers.some((layer) => layer.part === part));
+}
+
+/** The layers of a part of a model. */
+export function layersOf(model, part) {
+  return model.layers.filter((layer) => layer.part === part);
+}
+
+/**
+ * What of a model the state selects, made valid: a link may name a layer of another model.
+ * @returns {Selection}
+ */
+export function selectionOf(model, { part, layer, head }) {
+  const owned = partsOf(model);
+  const chosen = model.layers.find(({ name }) => name === layer);
+  const validPart = chosen?.part ?? (owned.includes(part) ? part : owned[0]);
+  if (!chosen) return { part: validPart, layer: ['rollout', 'flow'].includes(layer) ? layer : 'mean', head: 'mean' };
+  const isHead = head === 'mean' || head === 'max' || (/^\d+$/.test(head) && Number(head) < chosen.heads);
+  return { part: validPart, layer, head: isHead ? head : 'mean' };
+}
+
+/** What a selection is called. */
+export function titleOf({ part, layer, head }) {
+  if (layer === 'mean') return `${parts[part]}, mean of all layers`;
+  if (layer === 'rollout' || layer === 'flow') return `${parts[part]}, attention ${layer}`;
+  return /^\d+$/.test(head) ? `${layer}, head ${head}` : `${layer}, ${head} of heads`;
+}
+
+/**
+ * The map a selection names, of the best hypothesis or of another.
+ * @param {import('./run.js').Run} run
+ * @param {Selection} selection
+ * @param {string} [path] ids of the other hypothesis
+ * @returns {Promise<HeatMap>}
+ */
+export async function loadMap(run, selection, path = '') {
+  const { part, layer, head } = selection;
+  const along = path && path !== idsOf(run.path()) ? { path } : {};
+  const layers = layer === 'mean' ? layersOf(run.model, part).map(({ name }) => name) : [layer];
+  const queries = ['rollout', 'flow'].includes(layer)
+    ? [{ reduction: layer, part, ...along }]
+    : layers.map((name) => ({ layer: name, head: layer === 'mean' ? 'mean' : head, ...along }));
+  const maps = await Promise.all(queries.map((query) => cached(run, query)));
+  return label(run, part, mean(maps), titleOf(selection), path);
+}
+
+/**
+ * How much each input token moved each output token.
+ * @param {import('./run.js').Run} run
+ * @param {'gradient'|'integrated'} kind
+ * @returns {Promise<HeatMap>}
+ */
+export async function loadSaliency(run, kind, path = '') {
+  const map = await cached(run, { saliency: kind, ...(path && { path }) });
+  const title = kind === 'gradient' ? 'gradient × input' : 'integrated gradients';
+  return { ...(await label(run, 'cross', map, title, path)), signed: true };
+}
+
+/** The largest |value| of a map. */
+export function largest(values) {
+  let most = 0;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
+/** The ids of nodes as they stand in an address. */
+export function idsOf(path) {
+  return path.map((node) => node.id).join(',');
+}
+
+async function label(run, part, { rows, columns, values }, title, path) {
+  const labels = path ? labelsAlong(run, part, path) : await getLabels(run.number, part);
+  return {
+    title,
+    rows: fit(labels.rows, rows),
+    columns: fit(labels.columns, columns),
+    values,
+    most: largest(values),
+  };
+}
+
+function labelsAlong(run, part, path) {
+  const target = run.path(path).map((node) => node.token);
+  const inputs = ['<s>', ...target.slice(0, -1)];
+  if (part === 'decoder') return { rows: inputs, columns: inputs };
+  return { rows: part === 'cross' ? target : run.source, columns: run.source };
+}
+
+const fit = (labels, size) => Array.from({ length: size }, (_, i) => labels[i] ?? '…');
+
+function mean(maps) {
+  if (maps.length === 1) return maps[0];
+  const values = new Float32Array(maps[0].values.length);
+  for (const map of maps) map.values.forEach((value, i) => (values[i] += value / maps.length));
+  return { ...maps[0], values };
+}
+
+/** @type {WeakMap<import('./run.js').Run, Map<string, Promise<import('./api.js').Weights>>>} */
+const mapsOfRuns = new WeakMap();
+const mostKept = 32;
+
+function cached(run, query) {
+  if (!mapsOfRuns.has(run)) mapsOfRuns.set(run, new Map());
+  const kept = mapsOfRuns.get(run);
+  const key = new URLSearchParams(query).toString();
+  const map = kept.get(key) ?? getMap(run.number, query);
+  kept.delete(key);
+  kept.set(key, map);
+  map.catch(() => kept.delete(key));
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value);
+  return map;
+}

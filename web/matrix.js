@@ -1,0 +1,233 @@
+// A heat map that can be looked around in: hover, click, arrow keys, zoom by wheel, pinch or key.
+import { element } from './dom.js';
+import { paintCursor, paintMap, roomForLabels, shortLabels } from './paint.js';
+
+const largestCell = 40;
+const smallestCell = 7; // of whole pixels; smaller ones are fractions
+const legendHeight = 64;
+const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** One map on canvas. The cells are on one canvas, the cursor on another above it. */
+export class Matrix {
+  #labels = { rows: [], columns: [] };
+  #layout = null;
+  #zoom = 1;
+  #pinned = { row: -1, column: -1 };
+  #pointers = new Map();
+
+  /**
+   * @param {string} label what it shows, for those who do not see it
+   * @param {{onPoint?: function(number, number): void, onPin?: function(number, number): void,
+   *   tallest?: number}} [options] called when the cursor moves, and when a cell is chosen; the
+   *   share of the window that the map may always be high
+   */
+  constructor(label, { onPoint = () => {}, onPin = () => {}, tallest = 0.5 } = {}) {
+    this.onPoint = onPoint;
+    this.onPin = onPin;
+    this.tallest = tallest;
+    this.cells = element('canvas');
+    this.cursor = element('canvas', { className: 'cursor' });
+    this.node = element('div', { className: 'matrix', tabIndex: 0, role: 'application', 'aria-label': label },
+      this.cells, this.cursor);
+    /** @type {?import('./maps.js').HeatMap} */
+    this.map = null;
+    this.#listen();
+  }
+
+  /** Draws a map. The place and zoom stay when its size does. @param {import('./maps.js').HeatMap} map */
+  show(map) {
+    const sameSize = this.map?.rows.length === map.rows.length && this.map?.columns.length === map.columns.length;
+    if (!sameSize && !map.room) this.#zoom = 1;
+    this.map = map;
+    this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
+    this.draw();
+  }
+
+  /** Draws again: the size or the colours have changed. */
+  draw() {
+    if (!this.map || !this.node.clientWidth) return;
+    this.#place();
+    paintMap(this.#context(this.cells), this.map, this.#layout, this.#labels);
+    this.point(this.#pinned.row, this.#pinned.column);
+  }
+
+  /** Puts the cursor on a cell; -1 for none. */
+  point(row, column) {
+    if (!this.map || !this.#layout) return;
+    if (row >= this.map.rows.length) row = -1;
+    if (column >= this.map.columns.length) column = -1;
+    paintCursor(this.#context(this.cursor), this.#layout, this.#labels, row, column);
+  }
+
+  /** Keeps the cursor on a cell. */
+  pin(row, column) {
+    this.#pinned = { row, column };
+    this.point(row, column);
+  }
+
+  /** Enlarges, about the point (x, y) of the node. */
+  zoom(factor, x = this.node.clientWidth / 2, y = this.node.clientHeight / 2) {
+    const { left, top, size, x: scrolledX, y: scrolledY } = this.#layout;
+    const [column, row] = [(x - left + scrolledX) / size, (y - top + scrolledY) / size];
+    const most = Math.max(1, (largestCell / size) * this.#zoom);
+    this.#zoom = Math.min(most, Math.max(1, this.#zoom * factor));
+    this.#place();
+    this.#layout.x = column * this.#layout.size - (x - left);
+    this.#layout.y = row * this.#layout.size - (y - top);
+    this.draw();
+  }
+
+  #context(canvas) {
+    const context = canvas.getContext('2d');
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    return context;
+  }
+
+  #place() {
+    const { rows, columns, room = 0 } = this.map;
+    const margins = roomForLabels(this.cells.getContext('2d'), this.#labels.rows, this.#labels.columns);
+    const widest = this.node.clientWidth - margins.left - margins.right;
+    const highest = this.#heightInSight() - margins.top;
+    const fitting = Math.min(largestCell, widest / columns.length, highest / Math.max(rows.length, room));
+    const size = (fitting < smallestCell ? fitting : Math.floor(fitting)) * this.#zoom;
+    const width = Math.min(columns.length * size, widest);
+    const height = Math.min(rows.length * size, highest);
+    const clamp = (value, most) => Math.max(0, Math.min(value, most));
+    const x = clamp(this.#layout?.x ?? 0, columns.length * size - width);
+    const y = clamp(this.#layout?.y ?? 0, rows.length * size - height);
+    this.#layout = { ...margins, width, height, size, x, y };
+    const full = margins.top + Math.min(highest, Math.max(rows.length, room) * size) + 4;
+    for (const canvas of [this.cells, this.cursor]) resize(canvas, this.node.clientWidth, full);
+    this.node.classList.toggle('zoomed', this.#zoom > 1);
+  }
+
+  /** The height that can be seen at once: what the window has below the top of the map, or a share of it. */
+  #heightInSight() {
+    const below = innerHeight - (this.node.getBoundingClientRect().top + scrollY) - legendHeight;
+    return Math.max(innerHeight * this.tallest, below);
+  }
+
+  /** The cell under a pointer. */
+  #cellAt(event) {
+    const { left, top, width, height, size, x, y } = this.#layout;
+    const box = this.node.getBoundingClientRect();
+    const [across, down] = [event.clientX - box.left - left, event.clientY - box.top - top];
+    return {
+      row: down >= 0 && down < height ? Math.floor((down + y) / size) : -1,
+      column: across >= 0 && across < width ? Math.floor((across + x) / size) : -1,
+    };
+  }
+
+  #moveTo(row, column) {
+    this.#reveal(row, column);
+    this.onPin(row, column);
+    this.onPoint(row, column);
+  }
+
+  /** Scrolls a zoomed map so that a cell is in sight. */
+  #reveal(row, column) {
+    const { size, width, height, x, y } = this.#layout;
+    this.#layout.x = Math.min(column * size, Math.max(x, (column + 1) * size - width));
+    this.#layout.y = Math.min(row * size, Math.max(y, (row + 1) * size - height));
+    this.#pinned = { row, column };
+    if (this.#zoom > 1) this.draw();
+    else this.point(row, column);
+  }
+
+  #listen() {
+    const { node } = this;
+    new ResizeObserver(() => this.draw()).observe(node);
+    node.addEventListener('pointerdown', (event) => this.#down(event));
+    node.addEventListener('pointermove', (event) => this.#move(event));
+    node.addEventListener('pointerup', (event) => this.#up(event));
+    node.addEventListener('pointercancel', (event) => this.#pointers.delete(event.pointerId));
+    node.addEventListener('pointerleave', () => this.#leave());
+    node.addEventListener('keydown', (event) => this.#key(event));
+    node.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+  }
+
+  #down(event) {
+    this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, travelled: 0 });
+  }
+
+  #move(event) {
+    if (!this.#layout) return;
+    const from = this.#pointers.get(event.pointerId);
+    if (!from) {
+      const { row, column } = this.#cellAt(event);
+      this.point(row, column);
+      return this.onPoint(row, column);
+    }
+    const moved = [event.clientX - from.x, event.clientY - from.y];
+    const apart = this.#spread();
+    from.x = event.clientX;
+    from.y = event.clientY;
+    from.travelled += Math.hypot(...moved);
+    if (apart) {
+      const box = this.node.getBoundingClientRect();
+      this.zoom(this.#spread() / apart, event.clientX - box.left, event.clientY - box.top);
+    } else if (this.#zoom > 1) {
+      this.#scroll(-moved[0], -moved[1]);
+    }
+  }
+
+  /** The distance of two fingers, 0 for fewer. */
+  #spread() {
+    const [first, second] = this.#pointers.values();
+    return second ? Math.hypot(first.x - second.x, first.y - second.y) : 0;
+  }
+
+  #up(event) {
+    const from = this.#pointers.get(event.pointerId);
+    this.#pointers.delete(event.pointerId);
+    if (!this.#layout || !from || from.travelled > 6) return;
+    const { row, column } = this.#cellAt(event);
+    this.#moveTo(row, column);
+  }
+
+  #leave() {
+    this.#pointers.clear();
+    this.point(this.#pinned.row, this.#pinned.column);
+    this.onPoint(this.#pinned.row, this.#pinned.column);
+  }
+
+  #key(event) {
+    if (!this.map || event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = arrows[event.key];
+    const { row, column } = this.#pinned;
+    if (arrow) {
+      const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
+      this.#moveTo(clamp(row + arrow[0], this.map.rows.length), clamp(column + arrow[1], this.map.columns.length));
+    } else if (event.key === 'Home') this.#moveTo(Math.max(0, row), 0);
+    else if (event.key === 'End') this.#moveTo(Math.max(0, row), this.map.columns.length - 1);
+    else if (event.key === '+' || event.key === '=') this.zoom(1.5);
+    else if (event.key === '-') this.zoom(1 / 1.5);
+    else if (event.key === '0') this.zoom(0);
+    else if (event.key === 'Escape') this.#moveTo(-1, -1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  #wheel(event) {
+    if (!this.#layout || (!event.ctrlKey && this.#zoom === 1)) return;
+    event.preventDefault();
+    if (event.ctrlKey) this.zoom(Math.exp(-event.deltaY / 200), event.offsetX, event.offsetY);
+    else this.#scroll(event.deltaX, event.deltaY);
+  }
+
+  #scroll(x, y) {
+    this.#layout.x += x;
+    this.#layout.y += y;
+    this.draw();
+  }
+}
+
+/** Gives a canvas its size in CSS pixels, sharp on any screen. */
+export function resize(canvas, width, height) {
+  const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
+  if (canvas.width !== across) canvas.width = across;
+  if (canvas.height !== down) canvas.height = down;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}

@@ -1,0 +1,146 @@
+// Painting a heat map on canvas: cells, labels that thin out when they are many, and the cursor.
+import { colourOf, palette, pixelsOf } from './colours.js';
+import { tokenTexts } from './tokens.js';
+
+export const font = '13px system-ui, sans-serif';
+const lineHeight = 16;
+const slant = Math.PI / 4; // of the labels of columns
+const mostLetters = 18;
+
+/**
+ * Where things are, in CSS pixels: the map has `left` and `top` beside it for labels, shows
+ * `width` x `height` of its cells of `size` pixels, and is scrolled by `x` and `y`.
+ * @typedef {{left: number, top: number, right: number, width: number, height: number, size: number,
+ *   x: number, y: number}} Layout
+ */
+
+/** Labels as they are painted. */
+export function shortLabels(tokens) {
+  return tokenTexts(tokens).map((text) => {
+    const letters = [...text];
+    return letters.length > mostLetters ? letters.slice(0, mostLetters - 1).join('') + '…' : text;
+  });
+}
+
+/**
+ * The room that labels take, measured.
+ * @param {CanvasRenderingContext2D} context
+ */
+export function roomForLabels(context, rows, columns) {
+  context.font = font;
+  const widest = (labels) => labels.reduce((most, text) => Math.max(most, context.measureText(text).width), 0);
+  const slanted = widest(columns) * Math.SQRT1_2;
+  return { left: Math.ceil(widest(rows)) + 14, top: Math.ceil(slanted) + 18, right: Math.ceil(slanted) + 8 };
+}
+
+/**
+ * Paints cells and labels.
+ * @param {CanvasRenderingContext2D} context
+ * @param {import('./maps.js').HeatMap} map
+ * @param {Layout} layout
+ * @param {{rows: string[], columns: string[]}} labels
+ */
+export function paintMap(context, map, layout, labels) {
+  const { left, top, width, height } = layout;
+  context.clearRect(0, 0, context.canvas.width, context.canvas.height);
+  context.save();
+  context.beginPath();
+  context.rect(left, top, width, height);
+  context.clip();
+  if (layout.size < 7) paintPixels(context, map, layout);
+  else paintCells(context, map, layout);
+  context.restore();
+  context.font = font;
+  context.fillStyle = palette().muted;
+  const rowStep = Math.ceil(lineHeight / layout.size);
+  for (const row of visible(layout.y, height, layout.size, map.rows.length))
+    if (row % rowStep === 0) paintRowLabel(context, layout, row, labels.rows[row]);
+  const columnStep = Math.ceil((lineHeight * 1.25) / layout.size);
+  for (const column of visible(layout.x, width, layout.size, map.columns.length))
+    if (column % columnStep === 0) paintColumnLabel(context, layout, column, labels.columns[column]);
+}
+
+/**
+ * Paints the cursor on its own canvas: the row and the column it crosses, and their labels.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Layout} layout
+ * @param {{rows: string[], columns: string[]}} labels
+ */
+export function paintCursor(context, layout, labels, row, column) {
+  const { left, top, width, height, size } = layout;
+  const { accent, paper } = palette();
+  context.clearRect(0, 0, context.canvas.width, context.canvas.height);
+  if (row < 0 && column < 0) return;
+  const x = left + column * size - layout.x;
+  const y = top + row * size - layout.y;
+  context.save();
+  context.beginPath();
+  context.rect(left - 1, top - 1, width + 2, height + 2);
+  context.clip();
+  context.strokeStyle = accent;
+  context.lineWidth = 1;
+  context.globalAlpha = 0.55;
+  if (row >= 0) context.strokeRect(left - 0.5, y - 0.5, width + 1, size);
+  if (column >= 0) context.strokeRect(x - 0.5, top - 0.5, size, height + 1);
+  context.globalAlpha = 1;
+  context.lineWidth = 2;
+  if (row >= 0 && column >= 0) context.strokeRect(x - 1, y - 1, size + 1, size + 1);
+  context.restore();
+  context.font = `600 ${font}`;
+  const paint = (label) => {
+    context.fillStyle = paper;
+    label(true);
+    context.fillStyle = accent;
+    label(false);
+  };
+  if (row >= 0) paint((erase) => paintRowLabel(context, layout, row, labels.rows[row], erase));
+  if (column >= 0) paint((erase) => paintColumnLabel(context, layout, column, labels.columns[column], erase));
+}
+
+/** The indices of rows or columns in sight. */
+function* visible(offset, extent, size, count) {
+  const last = Math.min(count - 1, Math.floor((offset + extent - 1) / size));
+  for (let i = Math.max(0, Math.floor(offset / size)); i <= last; ++i) yield i;
+}
+
+function paintPixels(context, map, { left, top, size, x, y }) {
+  const [width, height] = [map.columns.length, map.rows.length];
+  if (!width || !height) return;
+  const cells = new OffscreenCanvas(width, height);
+  cells.getContext('2d').putImageData(pixelsOf(map, width, height), 0, 0);
+  context.imageSmoothingEnabled = size < 1;
+  context.drawImage(cells, left - x, top - y, width * size, height * size);
+}
+
+function paintCells(context, map, { left, top, width, height, size, x, y }) {
+  const columns = map.columns.length;
+  const side = size - 1;
+  for (const row of visible(y, height, size, map.rows.length)) {
+    for (const column of visible(x, width, size, columns)) {
+      context.fillStyle = colourOf(map.values[row * columns + column], map.most);
+      context.fillRect(left + column * size - x, top + row * size - y, side, side);
+    }
+  }
+}
+
+function paintRowLabel(context, { left, top, height, size, y }, row, text, erase = false) {
+  const middle = top + (row + 0.5) * size - y;
+  if (middle < top || middle > top + height) return;
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  if (erase) context.fillRect(0, middle - lineHeight / 2, left - 4, lineHeight);
+  else context.fillText(text, left - 8, middle);
+}
+
+function paintColumnLabel(context, { left, top, width, size, x }, column, text, erase = false) {
+  const middle = left + (column + 0.5) * size - x;
+  if (middle < left || middle > left + width) return;
+  context.save();
+  context.translate(middle, top - 6);
+  context.rotate(-slant);
+  context.textAlign = 'left';
+  context.textBaseline = 'middle';
+  if (erase) context.fillRect(-2, -lineHeight / 2, context.measureText(text).width + 6, lineHeight);
+  else context.fillText(text, 0, 0);
+  context.restore();
+}

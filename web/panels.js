@@ -1,0 +1,76 @@
+// Maps side by side whose cursors move together.
+import { element } from './dom.js';
+import { legend } from './legend.js';
+import { Matrix } from './matrix.js';
+import { number } from './readout.js';
+
+/**
+ * One of several maps. `at` gives its rows and columns for each row and column they share; without
+ * it they are the same.
+ * @typedef {{map: import('./maps.js').HeatMap, at?: {rows: number[], columns: number[]}}} Panel
+ */
+
+/** A row of maps with one cursor. */
+export class Panels {
+  /**
+   * @param {string[]} names what each is, for those who do not see it
+   * @param {function(number, number): void} onPin with the shared row and column
+   */
+  constructor(names, onPin) {
+    /** @type {Panel[]} */
+    this.panels = [];
+    this.figures = names.map((name, i) => {
+      const matrix = new Matrix(name, {
+        tallest: 0.6,
+        onPoint: (row, column) => this.#point(...this.#shared(i, row, column)),
+        onPin: (row, column) => onPin(...this.#shared(i, row, column)),
+      });
+      const [title, value, scale] = [element('span'), element('output'), legend()];
+      const node = element('figure', {}, element('figcaption', {}, title, value), matrix.node, scale.node);
+      return { node, matrix, title, value, scale };
+    });
+    this.node = element('div', { className: 'panels' }, ...this.figures.map((figure) => figure.node));
+  }
+
+  /** @param {Panel[]} panels one for each name; fewer hide the last ones */
+  show(panels, row, column) {
+    this.panels = panels;
+    this.figures.forEach((figure, i) => {
+      figure.node.hidden = !panels[i];
+      if (!panels[i]) return;
+      figure.title.textContent = panels[i].map.title;
+      figure.matrix.show(panels[i].map);
+      figure.scale.show(panels[i].map);
+    });
+    this.pin(row, column);
+  }
+
+  /** Keeps the cursor on a cell that the maps share. */
+  pin(row, column) {
+    this.panels.forEach((panel, i) => this.figures[i].matrix.pin(...own(panel, row, column)));
+    this.#point(row, column);
+  }
+
+  draw() {
+    this.figures.forEach(({ matrix }) => matrix.draw());
+  }
+
+  #point(row, column) {
+    this.panels.forEach((panel, i) => {
+      const { matrix, value } = this.figures[i];
+      const [mine, across] = own(panel, row, column);
+      matrix.point(mine, across);
+      const inside = mine >= 0 && across >= 0 && mine < panel.map.rows.length && across < panel.map.columns.length;
+      value.textContent = inside ? number(panel.map.values[mine * panel.map.columns.length + across]) : '';
+    });
+  }
+
+  #shared(i, row, column) {
+    const { at } = this.panels[i];
+    return at ? [at.rows.indexOf(row), at.columns.indexOf(column)] : [row, column];
+  }
+}
+
+function own({ at }, row, column) {
+  return at ? [at.rows[row] ?? -1, at.columns[column] ?? -1] : [row, column];
+}

@@ -1,0 +1,79 @@
+// The panel beside a map: the weight under the cursor, where its row looks and who looks at its column.
+import { element } from './dom.js';
+import { tokenText } from './tokens.js';
+
+const listed = 6;
+
+/** What the cursor points at, in words and bars. Nothing in it changes size, so hovering lays out nothing. */
+export class Readout {
+  /** @param {string} hint shown while nothing is pointed at */
+  constructor(hint) {
+    this.hint = hint;
+    this.pair = element('p', { className: 'pair' });
+    this.value = element('output', { className: 'value' });
+    this.looks = barList('looks at');
+    this.seen = barList('is seen by');
+    this.node = element('aside', { className: 'readout', 'aria-label': 'Weight under the cursor' },
+      this.value, this.pair, this.looks.node, this.seen.node);
+    this.show(null, -1, -1);
+  }
+
+  /**
+   * Shows a cell, or a row or a column alone when the other is -1.
+   * @param {?import('./maps.js').HeatMap} map
+   */
+  show(map, row, column) {
+    if (!map || row >= map.rows.length || column >= map.columns.length) [row, column] = [-1, -1];
+    const [hasRow, hasColumn] = [row >= 0, column >= 0];
+    this.node.classList.toggle('empty', !hasRow && !hasColumn);
+    this.value.textContent = hasRow && hasColumn ? number(map.values[row * map.columns.length + column]) : '';
+    this.pair.replaceChildren(...this.#words(map, row, column));
+    this.looks.show(hasRow ? rank(map, row, true) : [], map);
+    this.seen.show(hasColumn ? rank(map, column, false) : [], map);
+  }
+
+  #words(map, row, column) {
+    const words = [];
+    if (row >= 0) words.push(element('bdi', {}, tokenText(map.rows[row], false)));
+    if (row >= 0 && column >= 0) words.push(' → ');
+    if (column >= 0) words.push(element('bdi', {}, tokenText(map.columns[column], false)));
+    return words.length ? words : [this.hint];
+  }
+}
+
+/** A weight as people read it. */
+export function number(value) {
+  return value.toFixed(3);
+}
+
+/** The largest weights of a row, or of a column, with their tokens. */
+export function rank(map, index, isRow, most = listed) {
+  const columns = map.columns.length;
+  const labels = isRow ? map.columns : map.rows;
+  const at = (i) => map.values[isRow ? index * columns + i : i * columns + index];
+  return labels
+    .map((token, i) => ({ token, value: at(i) }))
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
+    .slice(0, most);
+}
+
+function barList(title) {
+  const rows = Array.from({ length: listed }, () => {
+    const [name, bar, value] = [element('bdi'), element('i'), element('span')];
+    return { node: element('li', {}, name, bar, value), name, bar, value };
+  });
+  const node = element('section', {}, element('h3', {}, title), element('ol', {}, ...rows.map((row) => row.node)));
+  const show = (entries, map) => {
+    node.classList.toggle('off', !entries.length);
+    rows.forEach((row, i) => {
+      const entry = entries[i];
+      row.node.classList.toggle('off', !entry);
+      if (!entry) return;
+      row.name.textContent = tokenText(entry.token, false);
+      row.value.textContent = number(entry.value);
+      row.bar.className = entry.value < 0 ? 'negative' : '';
+      row.bar.style.transform = `scaleX(${Math.abs(entry.value) / (map.most || 1)})`;
+    });
+  };
+  return { node, show };
+}

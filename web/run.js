@@ -1,0 +1,100 @@
+// One input and what is written from it: the tree of the search as it grows.
+import { largest } from './maps.js';
+
+let runs = 0;
+
+/**
+ * @typedef {{id: number, parent: number, token: string, log_probability: number, total: number,
+ *   kept: boolean, ended: boolean, depth: number, children: Node[], row: ?number[]}} Node
+ */
+
+/** A run of a model, filled by the events of the server. */
+export class Run {
+  /** @param {import('./api.js').Model} model */
+  constructor(model) {
+    this.id = ++runs; // of this page; the server's number may come again after a restart
+    this.model = model;
+    this.number = 0;
+    /** @type {string[]} */
+    this.source = [];
+    /** @type {Map<number, Node>} */
+    this.nodes = new Map([[0, { id: 0, token: '', total: 0, kept: true, depth: 0, children: [] }]]);
+    /** @type {Node[][]} the nodes by depth, children of one parent together, the likeliest first */
+    this.levels = [[this.nodes.get(0)]];
+    this.best = 0;
+    this.text = '';
+    this.hypotheses = [];
+    this.done = false;
+  }
+
+  /** Takes one event of the stream. An error event throws. */
+  accept(event) {
+    if (event.event === 'error') throw new Error(event.error);
+    if (event.event === 'source') {
+      this.number = event.run;
+      this.source = event.tokens;
+    } else if (event.event === 'step') {
+      event.nodes.forEach((node) => this.#add(node));
+      this.#arrange();
+      this.best = event.best;
+      this.nodes.get(event.best).row = event.row;
+    } else if (event.event === 'done') {
+      this.best = event.path.at(-1) ?? 0;
+      this.text = event.text;
+      this.hypotheses = event.hypotheses;
+      this.done = true;
+    }
+  }
+
+  /** The nodes from the first token to the node `id`. */
+  pathTo(id) {
+    const path = [];
+    for (let node = this.nodes.get(id); node && node.id !== 0; node = this.nodes.get(node.parent))
+      path.unshift(node);
+    return path;
+  }
+
+  /** The nodes of the best hypothesis, or of the one whose ids are given as "1,4,9". */
+  path(ids = '') {
+    const last = ids ? Number(ids.split(',').at(-1)) : this.best;
+    return this.pathTo(this.nodes.has(last) ? last : this.best);
+  }
+
+  /** The likeliest leaf below a node: what the search made of it. */
+  leafBelow(id) {
+    let node = this.nodes.get(id);
+    while (node.children.some((child) => child.kept))
+      node = node.children.filter((child) => child.kept).sort((a, b) => b.total - a.total)[0];
+    return node.id;
+  }
+
+  /** Where the best hypothesis looked so far, as a map; null for a model that does not look. */
+  liveMap() {
+    const path = this.path();
+    if (!path.some((node) => node.row?.length)) return null;
+    const columns = this.source.length;
+    const values = new Float32Array(path.length * columns);
+    path.forEach((node, row) => node.row && values.set(node.row.slice(0, columns), row * columns));
+    return {
+      title: 'mean of all cross layers',
+      rows: path.map((node) => node.token),
+      columns: this.source,
+      values,
+      most: largest(values),
+      room: this.done ? 0 : columns,
+    };
+  }
+
+  /** Lists the nodes of the level that was added. */
+  #arrange() {
+    const level = this.levels.at(-1).flatMap((node) => node.children.sort((a, b) => b.total - a.total));
+    if (level.length) this.levels.push(level);
+  }
+
+  #add(node) {
+    const parent = this.nodes.get(node.parent);
+    const added = { ...node, depth: parent.depth + 1, children: [], row: null };
+    parent.children.push(added);
+    this.nodes.set(node.id, added);
+  }
+}

@@ -1,0 +1,81 @@
+// Runs of sentences: the one on the page, begun anew when the state asks for another, and those beside it.
+import { ApiError, postRun } from './api.js';
+import { Run } from './run.js';
+
+/** Keeps the run that the state describes. */
+export class Runner {
+  #key = '';
+  #abort = new AbortController();
+  #side = new Map();
+
+  /**
+   * @param {function(): void} onChange when the run has grown
+   * @param {function(Error): void} onFail
+   */
+  constructor(onChange, onFail) {
+    /** @type {?Run} */
+    this.run = null;
+    this.onChange = onChange;
+    this.onFail = onFail;
+  }
+
+  /**
+   * Starts the run the state describes, unless it is the one there is.
+   * @param {import('./api.js').Model} model
+   * @param {import('./state.js').State} state
+   */
+  async follow(model, state) {
+    const request = requestOf(model, state);
+    const key = JSON.stringify(request);
+    if (key === this.#key) return;
+    this.#key = key;
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    this.run = request.source ? new Run(model) : null;
+    this.onChange();
+    if (!this.run) return;
+    try {
+      await fill(this.run, request, this.#abort.signal, this.onChange);
+    } catch (error) {
+      if (error.name !== 'AbortError') this.onFail(error);
+    }
+  }
+
+  /** Forgets all runs: they are to be made again. */
+  forget() {
+    this.#key = '';
+    this.#side.clear();
+  }
+
+  /**
+   * Another run with the same settings, to compare with.
+   * @param {import('./api.js').Model} model
+   * @param {import('./state.js').State} state
+   * @returns {Promise<Run>}
+   */
+  beside(model, state) {
+    const request = { ...requestOf(model, state), target: null, start: '' };
+    const key = JSON.stringify(request);
+    if (!this.#side.has(key)) {
+      const run = new Run(model);
+      const filled = fill(run, request, new AbortController().signal, () => {}).then(() => run);
+      filled.catch(() => this.#side.delete(key));
+      this.#side.set(key, filled);
+      if (this.#side.size > 8) this.#side.delete(this.#side.keys().next().value);
+    }
+    return this.#side.get(key);
+  }
+}
+
+async function fill(run, request, signal, onChange) {
+  for await (const event of postRun(request, signal)) {
+    if (signal.aborted) return;
+    run.accept(event);
+    onChange();
+  }
+  if (!run.done) throw new ApiError('The explorer stopped in the middle of the sentence.', 0);
+}
+
+function requestOf(model, { source, target, start, beam, top }) {
+  return { model: model.id, source, target: target || null, start, beam, top };
+}

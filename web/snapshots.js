@@ -1,0 +1,80 @@
+// Maps of fixed sentences saved along training, with a slider to watch alignment being learned.
+import { getSnapshotMap, getSnapshots } from './api.js';
+import { element, field, fillSelect, player } from './dom.js';
+import { latest } from './latest.js';
+import { largest, selectionOf, titleOf } from './maps.js';
+import { Matrix } from './matrix.js';
+import { headOptions } from './picker.js';
+import { spell } from './tokens.js';
+
+const pace = 500; // milliseconds a snapshot
+
+/** @param {import('./main.js').App} app */
+export function snapshots(app) {
+  const { store } = app;
+  const choose = (key) => element('select', { onchange: ({ target }) => store.set({ [key]: target.value }) });
+  const [layer, head] = [choose('layer'), choose('head')];
+  const sentence = element('select', { onchange: ({ target }) => store.set({ sentence: Number(target.value) }) });
+  const slider = element('input', {
+    type: 'range', min: 0, 'aria-label': 'Snapshot', oninput: () => store.set({ snapshot: Number(slider.value) }),
+  });
+  const place = element('output', { className: 'place' });
+  const play = player(() => {
+    const last = saved.steps.length - 1;
+    store.set({ snapshot: placeNow() >= last ? 0 : placeNow() + 1 });
+    return placeNow() < last;
+  }, pace);
+  const matrix = new Matrix('Attention at a step of training', { tallest: 0.6 });
+  const node = element('section', { hidden: true, 'aria-label': 'Snapshots' },
+    element('h2', {}, 'Alignment, as it was learned'),
+    element('div', { className: 'picker' }, field('Sentence', sentence), field('Layer', layer), field('Head', head)),
+    element('div', { className: 'transport' }, play.button, slider, place), matrix.node);
+  const loadList = latest(app.fail);
+  const loadMap = latest(app.fail);
+  let saved = null;
+
+  const placeNow = () => {
+    const { snapshot } = store.state;
+    return snapshot < 0 || snapshot >= saved.steps.length ? saved.steps.length - 1 : snapshot;
+  };
+  const show = () => {
+    const { state } = store;
+    const layers = saved.layers;
+    const chosen = layers.find(({ name }) => name === state.layer) ?? layers.findLast(({ part }) => part === 'cross') ?? layers[0];
+    const selection = selectionOf({ layers }, { part: chosen.part, layer: chosen.name, head: state.head });
+    const index = Math.min(state.sentence, saved.sentences.length - 1);
+    const text = saved.sentences[index];
+    fillSelect(sentence, saved.sentences.map(({ source }, i) => [String(i), spell(source)]), String(index));
+    fillSelect(layer, layers.map(({ name }) => [name, name]), chosen.name);
+    fillSelect(head, headOptions({ layers }, chosen.name), selection.head);
+    const step = saved.steps[placeNow()];
+    slider.max = saved.steps.length - 1;
+    slider.value = placeNow();
+    place.textContent = `step ${step}`;
+    const query = { step, sentence: index, layer: chosen.name, head: selection.head };
+    loadMap(JSON.stringify([app.model.id, query]), () => getSnapshotMap(app.model.id, query),
+      (weights) => matrix.show(labelled(weights, text, selection)));
+  };
+  return {
+    node,
+    draw: () => matrix.draw(),
+    update() {
+      const { model } = app;
+      node.hidden = !model.snapshots;
+      if (!model.snapshots) return;
+      if (saved?.model === model) return show();
+      loadList(String(model.id), () => getSnapshots(model.id), (list) => {
+        saved = { ...list, model };
+        show();
+      });
+    },
+    leave: play.stop,
+    play: play.toggle,
+  };
+}
+
+function labelled({ values }, { source, target }, selection) {
+  const inputs = ['<s>', ...target.slice(0, -1)];
+  const [rows, columns] = { encoder: [source, source], decoder: [inputs, inputs], cross: [target, source] }[selection.part];
+  return { title: titleOf(selection), rows, columns, values, most: largest(values) };
+}

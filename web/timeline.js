@@ -1,0 +1,85 @@
+// One head across time: where it looks at each step, on the text itself, with a slider and a play button.
+import { colourOf, palette } from './colours.js';
+import { element, player } from './dom.js';
+import { latest } from './latest.js';
+import { loadMap } from './maps.js';
+import { Matrix } from './matrix.js';
+import { tokenTexts } from './tokens.js';
+import { heatMapSvg } from './vector.js';
+
+const pace = 450; // milliseconds a step
+
+/** @param {import('./main.js').App} app */
+export function timeline(app) {
+  const slider = element('input', {
+    type: 'range', min: 0, 'aria-label': 'Step', oninput: () => app.store.set({ step: Number(slider.value) }),
+  });
+  const play = player(() => {
+    const last = map.rows.length - 1;
+    const step = stepNow();
+    app.store.set({ step: step === last && !play.moved ? 0 : Math.min(last, step + 1) });
+    play.moved = true;
+    return stepNow() < last || (play.moved = false);
+  }, pace);
+  const place = element('output', { className: 'place' });
+  const looker = element('p', { className: 'flow', dir: 'auto' });
+  const looked = element('p', { className: 'flow', dir: 'auto' });
+  const trail = new Matrix('The same head, all steps so far', {
+    tallest: 0.4,
+    onPin: (row) => row >= 0 && app.store.set({ step: row }),
+  });
+  const load = latest(app.fail);
+  /** @type {?import('./maps.js').HeatMap} */
+  let map = null;
+
+  const stepNow = () => {
+    const { step } = app.store.state;
+    return step < 0 || step >= map.rows.length ? map.rows.length - 1 : step;
+  };
+  const draw = () => {
+    if (!map) return;
+    const [step, columns] = [stepNow(), map.columns.length];
+    slider.max = map.rows.length - 1;
+    slider.value = step;
+    place.textContent = `${step + 1} of ${map.rows.length}`;
+    [...looker.children].forEach((token, i) => {
+      token.className = i === step ? 'now' : i > step ? 'later' : '';
+    });
+    [...looked.children].forEach((token, i) => {
+      const share = map.values[step * columns + i] / (map.most || 1);
+      token.style.background = colourOf(share, 1);
+      token.style.color = share > 0.5 ? palette().paper : '';
+    });
+    const past = map.values.map((value, i) => (i < (step + 1) * columns ? value : 0));
+    trail.show({ ...map, values: past });
+    trail.pin(step, -1);
+  };
+  const show = (loaded) => {
+    map = loaded;
+    const spans = (tokens) => tokenTexts(tokens).map((text) => element('bdi', {}, text));
+    looker.replaceChildren(...spans(map.rows));
+    looked.replaceChildren(...spans(map.columns));
+    [...looker.children].forEach((token, step) => (token.onclick = () => app.store.set({ step })));
+    draw();
+  };
+  return {
+    node: element('div', { className: 'timeline' },
+      element('div', { className: 'transport' }, play.button, slider, place),
+      element('h3', {}, 'this token'), looker, element('h3', {}, 'looks at'), looked, trail.node),
+    draw,
+    update() {
+      const { run, selection } = app;
+      const { path } = app.store.state;
+      if (map) draw();
+      if (!run.done) return;
+      load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
+    },
+    leave: play.stop,
+    play: play.toggle,
+    export: () => map && {
+      title: `${map.title}, step ${stepNow() + 1}`,
+      svg: () => heatMapSvg([{ ...trail.map, title: `${map.title}, step ${stepNow() + 1}` }]),
+      data: { ...map, step: stepNow() },
+    },
+  };
+}

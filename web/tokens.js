@@ -1,0 +1,31 @@
+// How tokens are shown: pieces of words as people read them.
+
+/**
+ * A token for the eye. The mark of a word's beginning goes; a piece that continues a word gets a dot.
+ * @param {string} token
+ * @param {boolean} [inPieces] whether its sequence marks the beginnings of words
+ */
+export function tokenText(token, inPieces = true) {
+  if (/^<.*>$/.test(token) && token.length < 8) return token;
+  if (token.startsWith('▁')) return token.slice(1) || '▁';
+  return inPieces && /^\p{L}/u.test(token) ? '·' + token : token;
+}
+
+/**
+ * All tokens of a sequence for the eye.
+ * @param {string[]} tokens
+ */
+export function tokenTexts(tokens) {
+  const inPieces = tokens.some((token) => token.startsWith('▁'));
+  return tokens.map((token) => tokenText(token, inPieces));
+}
+
+/**
+ * The text that tokens spell.
+ * @param {string[]} tokens
+ */
+export function spell(tokens) {
+  const words = tokens.filter((token) => !/^<\/?s>$/.test(token));
+  const inPieces = words.some((token) => token.startsWith('▁'));
+  return inPieces ? words.join('').replaceAll('▁', ' ').trim() : words.join(' ');
+}

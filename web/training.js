@@ -1,0 +1,83 @@
+// Training: curves from the log, live while it grows, and maps saved along the way.
+import { getTraining } from './api.js';
+import { Chart } from './curves.js';
+import { element } from './dom.js';
+import { snapshots } from './snapshots.js';
+import { frozenSvg } from './vector.js';
+
+const interval = 2000; // milliseconds between questions
+
+const charts = [
+  { title: 'loss', keys: { training: 'loss', validation: 'valid_loss' } },
+  { title: 'validation score', prefix: 'valid_', except: ['valid_loss', 'valid_perplexity'] },
+  { title: 'validation perplexity', keys: { perplexity: 'valid_perplexity' } },
+  { title: 'learning rate', keys: { rate: 'rate' } },
+  { title: 'tokens per second', keys: { speed: 'tokens_per_second' } },
+  { title: 'gradient norm', keys: { norm: 'gradient_norm' } },
+];
+
+/** @param {import('./main.js').App} app */
+export function trainingView(app) {
+  const drawn = charts.map((chart) => ({ ...chart, view: new Chart(chart.title) }));
+  const status = element('p', { className: 'hint', role: 'status' });
+  const grid = element('div', { className: 'charts' }, ...drawn.map(({ view }) => view.node));
+  const maps = snapshots(app);
+  let [model, from, lines, timer] = [null, 0, [], 0];
+
+  const poll = async (asked) => {
+    try {
+      const answer = await getTraining(asked.id, from);
+      if (asked !== model) return;
+      from = answer.next;
+      lines = lines.concat(answer.lines);
+      if (answer.lines.length) show();
+    } catch (error) {
+      app.fail(error);
+    }
+    if (asked === model) timer = setTimeout(() => poll(asked), interval);
+  };
+  const show = () => {
+    for (const { view, ...chart } of drawn) view.show(seriesOf(chart, lines));
+    const last = lines.at(-1);
+    const epoch = lines.findLast((line) => line.epoch !== undefined)?.epoch;
+    status.textContent = `Step ${last.step}${epoch === undefined ? '' : `, epoch ${epoch.toFixed(1)}`}. Follows the log while training runs.`;
+  };
+  const leave = () => {
+    clearTimeout(timer);
+    model = null;
+    maps.leave();
+  };
+  return {
+    node: element('div', { className: 'training' }, status, grid, maps.node),
+    draw: () => maps.draw(),
+    update() {
+      if (model !== app.model) {
+        clearTimeout(timer);
+        [model, from, lines] = [app.model, 0, []];
+        grid.hidden = !model.training;
+        drawn.forEach(({ view }) => (view.node.hidden = true));
+        status.textContent = model.training ? '' : 'There is no log beside this model, so there are no curves.';
+        if (model.training) poll(model);
+      }
+      maps.update();
+    },
+    leave,
+    play: maps.play,
+    export() {
+      const views = drawn.map(({ view }) => view).filter(({ node }) => !node.hidden);
+      const svg = () => frozenSvg(views.map(({ drawing }) => drawing), views.map(({ title }) => title));
+      return views.length && { title: 'training', svg, data: lines };
+    },
+  };
+}
+
+/** The lines of a chart: given keys, or all that begin alike. */
+function seriesOf({ keys, prefix, except }, lines) {
+  keys ??= Object.fromEntries([...new Set(lines.flatMap((line) => Object.keys(line)))]
+    .filter((key) => key.startsWith(prefix) && !except.includes(key))
+    .map((key) => [key.slice(prefix.length), key]));
+  return Object.entries(keys).map(([name, key]) => ({
+    name,
+    points: lines.filter((line) => Number.isFinite(line[key])).map((line) => [line.step, line[key]]),
+  }));
+}
