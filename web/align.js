@@ -1,4 +1,5 @@
 // Which tokens of two sequences belong together: the alignment with the fewest edits.
+import { tokenText } from './tokens.js';
 
 /**
  * Pairs of places in `a` and `b`, in order; changed tokens are paired, added and removed ones are not.
@@ -44,7 +45,7 @@ export function difference(a, b) {
     most = Math.max(most, Math.abs(value));
   }));
   const names = (pairs, first, second) =>
-    pairs.map(([i, j]) => (first[i] === second[j] ? first[i] : `${first[i]}/${second[j]}`));
+    pairs.map(([i, j]) => (first[i] === second[j] ? first[i] : `${first[i]}/${tokenText(second[j], false)}`));
   const scale = Math.max(a.most, b.most);
   const place = (side) => ({ rows: rows.map((pair) => pair[side]), columns: columns.map((pair) => pair[side]) });
   const map = {

@@ -41,17 +41,17 @@ export function candidates(app) {
 /** What was on offer where a node was chosen, the likeliest first. */
 function offers(run, node) {
   return run.nodes.get(node.parent).children
-    .map(({ token, log_probability }) => ({ token, probability: Math.exp(log_probability) }))
+    .map(({ id, token, log_probability }) => ({ token, probability: Math.exp(log_probability), chosen: id === node.id }))
     .sort((a, b) => b.probability - a.probability);
 }
 
 function card(app, run, path, step) {
-  const entries = offers(run, path[step]).map(({ token, probability }) => {
+  const entries = offers(run, path[step]).map(({ token, probability, chosen }) => {
     const bar = element('i');
     bar.style.transform = `scaleX(${probability})`;
     const before = path.slice(0, step).map((node) => node.token);
     return element('li', {}, element('button', {
-      type: 'button', 'aria-pressed': token === path[step].token,
+      type: 'button', 'aria-pressed': chosen,
       onclick: () => app.rerun({ start: spell([...before, token]), target: '', path: '' }),
     }, element('bdi', {}, tokenText(token, false)), bar, element('span', {}, probability.toFixed(2))));
   });
@@ -63,10 +63,9 @@ function barsSvg(run, path) {
   const [width, perRow, rowHeight] = [190, 5, 20];
   const tallest = Math.max(...path.map((node) => offers(run, node).length)) * rowHeight + 40;
   const body = path.map((node, step) => {
-    const bars = offers(run, node).map(({ token, probability }, i) => {
-      const isChosen = token === node.token;
-      return `<g transform="translate(0 ${24 + i * rowHeight})"><text y="12" fill="${isChosen ? accent : ink}">${escape(tokenText(token, false))}</text>` +
-        `<rect x="84" y="3" width="${(probability * 60).toFixed(1)}" height="10" fill="${isChosen ? accent : muted}"/>` +
+    const bars = offers(run, node).map(({ token, probability, chosen }, i) => {
+      return `<g transform="translate(0 ${24 + i * rowHeight})"><text y="12" fill="${chosen ? accent : ink}">${escape(tokenText(token, false))}</text>` +
+        `<rect x="84" y="3" width="${(probability * 60).toFixed(1)}" height="10" fill="${chosen ? accent : muted}"/>` +
         `<text x="150" y="12" fill="${muted}">${probability.toFixed(2)}</text></g>`;
     });
     return `<g transform="translate(${16 + (step % perRow) * width} ${16 + Math.floor(step / perRow) * tallest})">` +

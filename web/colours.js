@@ -4,8 +4,11 @@ const levels = 256;
 let current = null;
 
 /**
+ * A scale has 256 colours from nothing to the most, as CSS and as pixels. `heat` is for weights; `plus` and
+ * `minus` are for signed values, and stop where their hues can still be told apart.
+ * @typedef {{css: string[], pixels: Uint32Array}} Scale
  * @typedef {{paper: string, ink: string, muted: string, line: string, accent: string,
- *   warm: string[], cold: string[], warmBytes: Uint32Array, coldBytes: Uint32Array}} Palette
+ *   heat: Scale, plus: Scale, minus: Scale}} Palette
  */
 
 /**
@@ -23,28 +26,39 @@ export function forgetPalette() {
 }
 
 /**
- * The colour of a value, as CSS; negative values have a scale of their own.
- * @param {number} value
- * @param {number} most the value of the darkest colour
+ * The scales for the values of a map: for those above zero and those below.
+ * @param {{signed?: boolean}} map
+ * @returns {[Scale, Scale]}
  */
-export function colourOf(value, most) {
-  const { warm, cold } = palette();
-  return (value < 0 ? cold : warm)[levelOf(value, most)];
+export function scalesOf({ signed }) {
+  const { heat, plus, minus } = palette();
+  return signed ? [plus, minus] : [heat, heat];
+}
+
+/**
+ * Gives the function from a value of a map to its colour, as CSS.
+ * @param {{most: number, signed?: boolean}} map
+ * @returns {function(number): string}
+ */
+export function colourer(map) {
+  const [above, below] = scalesOf(map);
+  return (value) => (value < 0 ? below : above).css[levelOf(value, map.most)];
 }
 
 /**
  * Pixels of a matrix, one a cell.
- * @param {{values: ArrayLike<number>, most: number}} map
+ * @param {{values: ArrayLike<number>, most: number, signed?: boolean}} map
  * @param {number} width
  * @param {number} height
  * @returns {ImageData}
  */
-export function pixelsOf({ values, most }, width, height) {
+export function pixelsOf(map, width, height) {
+  const { values, most } = map;
   const image = new ImageData(width, height);
   const out = new Uint32Array(image.data.buffer);
-  const { warmBytes, coldBytes } = palette();
+  const [above, below] = scalesOf(map);
   for (let i = 0; i < out.length; ++i)
-    out[i] = (values[i] < 0 ? coldBytes : warmBytes)[levelOf(values[i], most)];
+    out[i] = (values[i] < 0 ? below : above).pixels[levelOf(values[i], most)];
   return image;
 }
 
@@ -60,18 +74,19 @@ function readPalette() {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
   };
-  const scale = (name) => interpolate(['heat-0', 1, 2, 3, 4].map((stop) => read(typeof stop === 'string' ? stop : `${name}-${stop}`)));
-  const names = ['paper', 'ink', 'muted', 'line', 'accent'];
-  const plain = Object.fromEntries(names.map((name) => [name, css(read(name))]));
-  const [warm, cold] = [scale('heat'), scale('cold')];
-  probe.remove();
-  return {
-    ...plain,
-    warm: warm.map(css),
-    cold: cold.map(css),
-    warmBytes: Uint32Array.from(warm, bytes),
-    coldBytes: Uint32Array.from(cold, bytes),
+  const scale = (...names) => {
+    const colours = interpolate(names.map(read));
+    return { css: colours.map(css), pixels: Uint32Array.from(colours, pixel) };
   };
+  const plain = ['paper', 'ink', 'muted', 'line', 'accent'].map((name) => [name, css(read(name))]);
+  const colours = {
+    ...Object.fromEntries(plain),
+    heat: scale('heat-0', 'heat-1', 'heat-2', 'heat-3', 'heat-4'),
+    plus: scale('heat-0', 'heat-1', 'heat-2', 'heat-3'),
+    minus: scale('heat-0', 'cold-1', 'cold-2', 'cold-3'),
+  };
+  probe.remove();
+  return colours;
 }
 
 function interpolate(stops) {
@@ -83,4 +98,4 @@ function interpolate(stops) {
 }
 
 const css = ([red, green, blue]) => `rgb(${red},${green},${blue})`;
-const bytes = ([red, green, blue]) => (255 << 24) | (blue << 16) | (green << 8) | red;
+const pixel = ([red, green, blue]) => (255 << 24) | (blue << 16) | (green << 8) | red;

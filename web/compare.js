@@ -49,7 +49,8 @@ export function compareView(app) {
     fillSelect(head, headOptions(app.model, second.layer), second.head);
   };
   return {
-    node: element('div', { className: 'compare' }, kind.node, ...Object.values(controls),
+    controls: kind.node,
+    node: element('div', { className: 'compare' }, ...Object.values(controls),
       element('div', { className: 'outputs' }, ...outputs), message, panels.node),
     draw: () => panels.draw(),
     update() {

@@ -1,7 +1,7 @@
 // One chart of lines over training steps.
 import { element, svg } from './dom.js';
 
-const [width, height, left, right, top, bottom] = [520, 220, 52, 16, 12, 26];
+const [height, left, right, top, bottom] = [220, 52, 16, 12, 26];
 
 /** @typedef {{name: string, points: Array<[number, number]>}} Series */
 
@@ -13,28 +13,35 @@ export class Chart {
   /** @param {string} title */
   constructor(title) {
     this.title = title;
-    this.drawing = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': title });
+    this.drawing = svg('svg', { class: 'chart', height, role: 'img', 'aria-label': title });
     this.value = element('output');
     this.legend = element('span', { className: 'series' });
     this.cross = svg('line', { class: 'cross', y1: top, y2: height - bottom, visibility: 'hidden' });
     this.node = element('figure', {}, element('figcaption', {}, element('span', {}, title), this.legend, this.value), this.drawing);
     this.drawing.addEventListener('pointermove', (event) => this.#point(event));
     this.drawing.addEventListener('pointerleave', () => this.#leave());
+    new ResizeObserver(() => this.#draw()).observe(this.node);
   }
 
   /** @param {Series[]} series */
   show(series) {
     this.#series = series.filter(({ points }) => points.length);
     this.node.hidden = !this.#series.length;
-    if (this.node.hidden) return;
-    this.#scales = scalesOf(this.#series);
+    this.#draw();
+  }
+
+  #draw() {
+    const width = this.node.clientWidth;
+    if (!width || !this.#series.length) return;
+    this.drawing.setAttribute('width', width);
+    this.#scales = scalesOf(this.#series, width);
     const { x, y, ticksX, ticksY } = this.#scales;
     const grid = ticksY.map((tick) => svg('g', { class: 'tick' },
       svg('line', { x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
       svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, brief(tick))));
     const steps = ticksX.map((tick) => svg('text', { class: 'tick', x: x(tick), y: height - 6, 'text-anchor': 'middle' }, brief(tick)));
     const lines = this.#series.map(({ points }, i) => svg('polyline', {
-      class: `line line-${i}`, points: thinned(points).map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
+      class: `line line-${i}`, points: thinned(points, width).map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
     }));
     this.drawing.replaceChildren(...grid, ...steps, ...lines, this.cross);
     this.#leave();
@@ -42,9 +49,8 @@ export class Chart {
 
   #point(event) {
     const box = this.drawing.getBoundingClientRect();
-    const at = ((event.clientX - box.left) / box.width) * width;
     const nearest = this.#series.map(({ name, points }) => {
-      const step = this.#scales.stepAt(at);
+      const step = this.#scales.stepAt(event.clientX - box.left);
       return [name, points.reduce((best, point) => (Math.abs(point[0] - step) < Math.abs(best[0] - step) ? point : best))];
     });
     const x = this.#scales.x(nearest[0][1][0]);
@@ -61,12 +67,12 @@ export class Chart {
 
   #say(values) {
     this.legend.replaceChildren(...values.map(([name, [, value]], i) =>
-      element('span', { className: `key key-${i}` }, `${values.length > 1 ? name + ' ' : ''}${brief(value)}`)));
+      element('span', { className: `key key-${i}` }, `${name} ${brief(value)}`)));
     this.value.textContent = `step ${values[0][1][0]}`;
   }
 }
 
-function scalesOf(series) {
+function scalesOf(series, width) {
   const steps = series.flatMap(({ points }) => points.map(([step]) => step));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value));
   const extent = (list) => list.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
@@ -80,7 +86,7 @@ function scalesOf(series) {
     x: (step) => left + ((step - firstStep) / span) * across,
     y: (value) => top + (1 - (value - low) / (high - low)) * down,
     stepAt: (x) => firstStep + ((x - left) / across) * span,
-    ticksX: ticks(firstStep, lastStep, 4),
+    ticksX: ticks(firstStep, lastStep, width / 120),
     ticksY: ticks(low, high, 4),
   };
 }
@@ -96,7 +102,7 @@ function ticks(low, high, about) {
 }
 
 /** At most a point a pixel. */
-function thinned(points) {
+function thinned(points, width) {
   const step = Math.ceil(points.length / width);
   return points.filter((_, i) => i % step === 0 || i === points.length - 1);
 }

@@ -14,7 +14,7 @@ const faintest = 0.04; // of the largest weight; thinner lines are not drawn
 
 /** @param {import('./main.js').App} app */
 export function headView(app) {
-  const readout = new Readout('Point at a token to see where it looks and who looks at it.');
+  const readout = new Readout('Point at a token to see where it looks and who looks at it.', false);
   const lines = element('canvas');
   const focus = element('canvas', { className: 'cursor' });
   const spacer = element('div', { className: 'spacer' });
@@ -31,8 +31,10 @@ export function headView(app) {
   const draw = () => {
     if (!map || !scroller.clientWidth) return;
     layout = place(map, scroller.clientWidth);
+    node.style.setProperty('--spare', `${scroller.clientWidth - layout.right - layout.left}px`);
     spacer.style.height = `${layout.height}px`;
-    const inSight = Math.min(layout.height, Math.max(320, innerHeight * 0.72));
+    const below = innerHeight - (scroller.getBoundingClientRect().top + scrollY) - 24;
+    const inSight = Math.min(layout.height, Math.max(innerHeight * 0.5, below));
     scroller.style.height = `${inSight}px`;
     for (const canvas of [lines, focus]) resize(canvas, scroller.clientWidth, inSight);
     paintLines();
@@ -58,7 +60,7 @@ export function headView(app) {
     const isRow = side === 'rows';
     onto.fillStyle = palette().paper;
     onto.globalAlpha = 0.86;
-    onto.fillRect(0, scroller.scrollTop, layout.width, scroller.clientHeight);
+    onto.fillRect(layout.left, scroller.scrollTop, layout.right - layout.left, scroller.clientHeight);
     onto.strokeStyle = palette().accent;
     for (const line of linesOf(map, layout, isRow ? index : -1, isRow ? -1 : index)) stroke(onto, layout, line);
     onto.globalAlpha = 1;
@@ -109,8 +111,9 @@ export function headView(app) {
     labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
     draw();
   };
+  const node = element('div', { className: 'beside' }, element('div', { className: 'stage' }, scroller), readout.node);
   return {
-    node: element('div', { className: 'beside' }, element('div', { className: 'stage' }, scroller), readout.node),
+    node,
     draw,
     update() {
       const { run, selection } = app;

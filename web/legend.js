@@ -1,5 +1,5 @@
 // The scale of colours under a map.
-import { palette } from './colours.js';
+import { scalesOf } from './colours.js';
 import { element } from './dom.js';
 
 /** A strip from the smallest to the largest value of a map. */
@@ -7,10 +7,10 @@ export function legend() {
   const [least, strip, most] = [element('span'), element('i'), element('span')];
   const node = element('p', { className: 'legend' }, least, strip, most);
   const show = (map) => {
-    const { warm, cold } = palette();
-    const stops = [0, 64, 128, 192, 255].map((level) => warm[level]);
-    const negative = [255, 192, 128, 64].map((level) => cold[level]);
-    strip.style.background = `linear-gradient(to right, ${[...(map.signed ? negative : []), ...stops].join(', ')})`;
+    const [above, below] = scalesOf(map);
+    const stops = [0, 64, 128, 192, 255].map((level) => above.css[level]);
+    if (map.signed) stops.unshift(...[255, 192, 128, 64].map((level) => below.css[level]));
+    strip.style.background = `linear-gradient(to right, ${stops.join(', ')})`;
     least.textContent = map.signed ? (-map.most).toFixed(2) : '0';
     most.textContent = map.most.toFixed(2);
   };

@@ -31,8 +31,8 @@ import { beamTree } from './tree.js';
  *   textOf: function(import('./run.js').Node[]): string}} App
  */
 /**
- * A view: `draw` paints anew, `update` follows state and run, `export` gives what is shown.
- * @typedef {{node: HTMLElement, draw: function(): void, update: function(): void, leave?: function(): void,
+ * A view, with controls of its own if it has any: `draw` paints anew, `update` follows state and run, `export` gives what is shown.
+ * @typedef {{node: HTMLElement, controls?: HTMLElement, draw: function(): void, update: function(): void, leave?: function(): void,
  *   play?: function(): void, zoom?: function(number): void, export: function(): ?import('./export.js').Picture}} View
  */
 
@@ -118,6 +118,7 @@ function mount(id, make) {
   shown.view?.leave?.();
   shown = { id, view: make() };
   $('view').replaceChildren(shown.view.node);
+  $('controls').replaceChildren(...(shown.view.controls ? [shown.view.controls] : []), picker.node);
 }
 
 /** Why a view cannot be shown: nothing was written yet, or the model does not look. */
@@ -149,6 +150,7 @@ function showTabs(chosen) {
   for (const tab of $('tabs').children) {
     tab.setAttribute('aria-selected', tab.value === chosen);
     tab.tabIndex = tab.value === chosen ? 0 : -1;
+    if (tab.value === chosen) tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }
 
@@ -186,7 +188,6 @@ function listen() {
   $('tabs').replaceChildren(...views.map(({ id, title }) =>
     element('button', { type: 'button', role: 'tab', value: id, 'aria-controls': 'view', onclick: () => store.set({ view: id }) }, title)));
   $('tabs').addEventListener('keydown', walkTabs);
-  $('picker').append(picker.node);
   $('model').addEventListener('change', ({ target }) => store.set({ model: Number(target.value), path: '' }));
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());

@@ -1,6 +1,6 @@
 // A heat map that can be looked around in: hover, click, arrow keys, zoom by wheel, pinch or key.
 import { element } from './dom.js';
-import { paintCursor, paintMap, roomForLabels, shortLabels } from './paint.js';
+import { mostOf, paintCursor, paintMap, roomForLabels, shortLabels } from './paint.js';
 
 const largestCell = 40;
 const smallestCell = 7; // of whole pixels; smaller ones are fractions
@@ -18,12 +18,13 @@ export class Matrix {
   /**
    * @param {string} label what it shows, for those who do not see it
    * @param {{onPoint?: function(number, number): void, onPin?: function(number, number): void,
-   *   tallest?: number}} [options] called when the cursor moves, and when a cell is chosen; the
-   *   share of the window that the map may always be high
+   *   onSpare?: function(number): void, tallest?: number}} [options] called when the cursor moves, when a cell
+   *   is chosen, and with the width left unused; the share of the window that the map may always be high
    */
-  constructor(label, { onPoint = () => {}, onPin = () => {}, tallest = 0.5 } = {}) {
+  constructor(label, { onPoint = () => {}, onPin = () => {}, onSpare = () => {}, tallest = 0.5 } = {}) {
     this.onPoint = onPoint;
     this.onPin = onPin;
+    this.onSpare = onSpare;
     this.tallest = tallest;
     this.cells = element('canvas');
     this.cursor = element('canvas', { className: 'cursor' });
@@ -31,6 +32,8 @@ export class Matrix {
       this.cells, this.cursor);
     /** @type {?import('./maps.js').HeatMap} */
     this.map = null;
+    /** The least room for labels: maps side by side have the same. */
+    this.margins = { left: 0, top: 0, right: 0 };
     this.#listen();
   }
 
@@ -85,7 +88,8 @@ export class Matrix {
 
   #place() {
     const { rows, columns, room = 0 } = this.map;
-    const margins = roomForLabels(this.cells.getContext('2d'), this.#labels.rows, this.#labels.columns);
+    const labels = roomForLabels(this.#labels.rows, this.#labels.columns);
+    const margins = mostOf(labels, this.margins);
     const widest = this.node.clientWidth - margins.left - margins.right;
     const highest = this.#heightInSight() - margins.top;
     const fitting = Math.min(largestCell, widest / columns.length, highest / Math.max(rows.length, room));
@@ -99,6 +103,7 @@ export class Matrix {
     const full = margins.top + Math.min(highest, Math.max(rows.length, room) * size) + 4;
     for (const canvas of [this.cells, this.cursor]) resize(canvas, this.node.clientWidth, full);
     this.node.classList.toggle('zoomed', this.#zoom > 1);
+    this.onSpare(widest - width);
   }
 
   /** The height that can be seen at once: what the window has below the top of the map, or a share of it. */

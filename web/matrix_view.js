@@ -12,6 +12,7 @@ export function matrixView(app) {
   const readout = new Readout('Point at a cell, or walk with the arrow keys.');
   const scale = legend();
   const matrix = new Matrix('Attention matrix: rows look, columns are looked at. Arrow keys walk.', {
+    onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
     onPoint: (row, column) => readout.show(matrix.map, row, column),
     onPin: (row, column) => {
       app.store.set({ row, column });
@@ -26,9 +27,10 @@ export function matrixView(app) {
     matrix.pin(row, column);
     readout.show(map, row, column);
   };
+  const node = element('div', { className: 'beside' },
+    element('div', { className: 'stage' }, matrix.node, scale.node), readout.node);
   return {
-    node: element('div', { className: 'beside' },
-      element('div', { className: 'stage' }, matrix.node, scale.node), readout.node),
+    node,
     draw: () => matrix.draw(),
     update() {
       const { run, selection } = app;

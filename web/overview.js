@@ -28,7 +28,8 @@ export function overview(app) {
   };
   grid.addEventListener('keydown', (event) => walk(grid, shown, event));
   return {
-    node: element('div', {}, part.node,
+    controls: part.node,
+    node: element('div', {},
       element('p', { className: 'hint' }, 'Each map is scaled to its own largest weight. Beneath it: the mean entropy of its rows, in nats; a low one looks at few tokens.'),
       grid),
     draw() {
@@ -88,14 +89,14 @@ function walk(grid, shown, event) {
 }
 
 function gridSvg(shown) {
-  const { muted, warm } = palette();
+  const { muted, heat } = palette();
   const { rows, columns, heads, names } = shown;
   const [side, pitch, left] = [64, 76, 140];
   const body = names.map((name, layer) => {
     const maps = Array.from({ length: heads }, (_, head) => {
       const { values, most } = thumbnail(shown, layer * heads + head);
       const cells = Array.from(values, (value, i) =>
-        `<rect x="${i % columns}" y="${Math.floor(i / columns)}" width="1" height="1" fill="${warm[Math.round((value / most) * 255)]}"/>`);
+        `<rect x="${i % columns}" y="${Math.floor(i / columns)}" width="1" height="1" fill="${heat.css[Math.round((value / most) * 255)]}"/>`);
       return `<g transform="translate(${left + head * pitch} ${16 + layer * pitch}) scale(${side / columns} ${side / rows})">${cells.join('')}</g>`;
     });
     return `<text x="16" y="${52 + layer * pitch}" fill="${muted}">${escape(name)}</text>${maps.join('')}`;

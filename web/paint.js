@@ -1,11 +1,13 @@
 // Painting a heat map on canvas: cells, labels that thin out when they are many, and the cursor.
-import { colourOf, palette, pixelsOf } from './colours.js';
+import { colourer, palette, pixelsOf } from './colours.js';
 import { tokenTexts } from './tokens.js';
 
 export const font = '13px system-ui, sans-serif';
-const lineHeight = 16;
+const lineHeight = 14;
 const slant = Math.PI / 4; // of the labels of columns
 const mostLetters = 18;
+const ruler = new OffscreenCanvas(1, 1).getContext('2d');
+ruler.font = font;
 
 /**
  * Where things are, in CSS pixels: the map has `left` and `top` beside it for labels, shows
@@ -22,15 +24,16 @@ export function shortLabels(tokens) {
   });
 }
 
-/**
- * The room that labels take, measured.
- * @param {CanvasRenderingContext2D} context
- */
-export function roomForLabels(context, rows, columns) {
-  context.font = font;
-  const widest = (labels) => labels.reduce((most, text) => Math.max(most, context.measureText(text).width), 0);
+/** The room that labels take, measured. */
+export function roomForLabels(rows, columns) {
+  const widest = (labels) => labels.reduce((most, text) => Math.max(most, ruler.measureText(text).width), 0);
   const slanted = widest(columns) * Math.SQRT1_2;
   return { left: Math.ceil(widest(rows)) + 14, top: Math.ceil(slanted) + 18, right: Math.ceil(slanted) + 8 };
+}
+
+/** The larger of two margins, side by side. */
+export function mostOf(a, b) {
+  return { left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.max(a.right, b.right) };
 }
 
 /**
@@ -114,10 +117,11 @@ function paintPixels(context, map, { left, top, size, x, y }) {
 
 function paintCells(context, map, { left, top, width, height, size, x, y }) {
   const columns = map.columns.length;
+  const colour = colourer(map);
   const side = size - 1;
   for (const row of visible(y, height, size, map.rows.length)) {
     for (const column of visible(x, width, size, columns)) {
-      context.fillStyle = colourOf(map.values[row * columns + column], map.most);
+      context.fillStyle = colour(map.values[row * columns + column]);
       context.fillRect(left + column * size - x, top + row * size - y, side, side);
     }
   }

@@ -2,6 +2,7 @@
 import { element } from './dom.js';
 import { legend } from './legend.js';
 import { Matrix } from './matrix.js';
+import { mostOf, roomForLabels, shortLabels } from './paint.js';
 import { number } from './readout.js';
 
 /**
@@ -35,10 +36,14 @@ export class Panels {
   /** @param {Panel[]} panels one for each name; fewer hide the last ones */
   show(panels, row, column) {
     this.panels = panels;
+    const margins = panels
+      .map(({ map }) => roomForLabels(shortLabels(map.rows), shortLabels(map.columns)))
+      .reduce(mostOf, { left: 0, top: 0, right: 0 });
     this.figures.forEach((figure, i) => {
       figure.node.hidden = !panels[i];
       if (!panels[i]) return;
       figure.title.textContent = panels[i].map.title;
+      figure.matrix.margins = margins;
       figure.matrix.show(panels[i].map);
       figure.scale.show(panels[i].map);
     });

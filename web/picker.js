@@ -22,7 +22,7 @@ export class Picker {
     fillSelect(this.part, partsOf(model).map((name) => [name, parts[name]]), part);
     fillSelect(this.layer, layerOptions(model, part), layer);
     fillSelect(this.head, headOptions(model, layer), head);
-    this.head.disabled = this.head.options.length < 2;
+    this.head.parentElement.hidden = this.head.options.length < 2;
   }
 }
 

@@ -6,11 +6,14 @@ const listed = 6;
 
 /** What the cursor points at, in words and bars. Nothing in it changes size, so hovering lays out nothing. */
 export class Readout {
-  /** @param {string} hint shown while nothing is pointed at */
-  constructor(hint) {
+  /**
+   * @param {string} hint shown while nothing is pointed at
+   * @param {boolean} [ofCells] whether single weights are pointed at, not only rows and columns
+   */
+  constructor(hint, ofCells = true) {
     this.hint = hint;
     this.pair = element('p', { className: 'pair' });
-    this.value = element('output', { className: 'value' });
+    this.value = element('output', { className: 'value', hidden: !ofCells });
     this.looks = barList('looks at');
     this.seen = barList('is seen by');
     this.node = element('aside', { className: 'readout', 'aria-label': 'Weight under the cursor' },

@@ -13,7 +13,8 @@ export function saliencyView(app) {
   const panels = new Panels(['Saliency', 'Attention'], (row, column) => app.store.set({ row, column }));
   const load = latest(app.fail);
   return {
-    node: element('div', {}, kind.node,
+    controls: kind.node,
+    node: element('div', {},
       element('p', { className: 'hint' }, 'Left, how much each input token moved each output token; right, where the model looked. Where they differ, attention is not the explanation.'),
       panels.node),
     draw: () => panels.draw(),

@@ -1,5 +1,5 @@
 // One head across time: where it looks at each step, on the text itself, with a slider and a play button.
-import { colourOf, palette } from './colours.js';
+import { colourer, palette } from './colours.js';
 import { element, player } from './dom.js';
 import { latest } from './latest.js';
 import { loadMap } from './maps.js';
@@ -8,6 +8,7 @@ import { tokenTexts } from './tokens.js';
 import { heatMapSvg } from './vector.js';
 
 const pace = 450; // milliseconds a step
+const darkFrom = 0.62; // of the scale: there ink on it gives way to paper
 
 /** @param {import('./main.js').App} app */
 export function timeline(app) {
@@ -38,7 +39,7 @@ export function timeline(app) {
   };
   const draw = () => {
     if (!map) return;
-    const [step, columns] = [stepNow(), map.columns.length];
+    const [step, columns, colour] = [stepNow(), map.columns.length, colourer(map)];
     slider.max = map.rows.length - 1;
     slider.value = step;
     place.textContent = `${step + 1} of ${map.rows.length}`;
@@ -46,9 +47,9 @@ export function timeline(app) {
       token.className = i === step ? 'now' : i > step ? 'later' : '';
     });
     [...looked.children].forEach((token, i) => {
-      const share = map.values[step * columns + i] / (map.most || 1);
-      token.style.background = colourOf(share, 1);
-      token.style.color = share > 0.5 ? palette().paper : '';
+      const value = map.values[step * columns + i];
+      token.style.background = colour(value);
+      token.style.color = value > darkFrom * map.most ? palette().paper : '';
     });
     const past = map.values.map((value, i) => (i < (step + 1) * columns ? value : 0));
     trail.show({ ...map, values: past });

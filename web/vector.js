@@ -1,5 +1,5 @@
 // Pictures as SVG text: heat maps side by side, made of real vectors.
-import { colourOf, levelOf, palette } from './colours.js';
+import { colourer, levelOf, palette, scalesOf } from './colours.js';
 import { roomForLabels, shortLabels } from './paint.js';
 import { number } from './readout.js';
 
@@ -27,11 +27,10 @@ export function svgDocument(width, height, body) {
  * @param {import('./maps.js').HeatMap[]} maps
  */
 export function heatMapSvg(maps) {
-  const ruler = new OffscreenCanvas(1, 1).getContext('2d');
   let [x, tallest] = [16, 0];
   const bodies = maps.map((map) => {
     const labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
-    const room = roomForLabels(ruler, labels.rows, labels.columns);
+    const room = roomForLabels(labels.rows, labels.columns);
     const size = Math.max(2, Math.min(24, 960 / Math.max(map.rows.length, map.columns.length)));
     const body = `<g transform="translate(${x} 16)">${drawMap(map, labels, room, size)}</g>`;
     x += Math.ceil(room.left + map.columns.length * size + room.right + gap);
@@ -56,16 +55,19 @@ function drawMap(map, labels, room, size) {
 }
 
 /** A rectangle a cell, which says its value when pointed at. */
-function namedCells({ rows, columns, values, most }) {
+function namedCells(map) {
+  const { rows, columns, values } = map;
+  const colour = colourer(map);
   return rows.map((row, i) => columns.map((column, j) => {
     const value = values[i * columns.length + j];
-    return `<rect x="${j}" y="${i}" width=".96" height=".96" fill="${colourOf(value, most)}">` +
+    return `<rect x="${j}" y="${i}" width=".96" height=".96" fill="${colour(value)}">` +
       `<title>${escape(`${row} → ${column}: ${number(value)}`)}</title></rect>`;
   }).join('')).join('\n');
 }
 
 /** A path a colour; neighbours of one colour are one stroke. Every fourth level is enough for the eye. */
-function colouredPaths({ rows, columns, values, most }) {
+function colouredPaths(map) {
+  const { rows, columns, values, most } = map;
   const paths = new Map();
   const width = columns.length;
   const levelAt = (i) => Math.sign(values[i]) * (levelOf(values[i], most) & ~3);
@@ -78,9 +80,9 @@ function colouredPaths({ rows, columns, values, most }) {
       paths.set(level, strokes);
     }
   }
-  const { warm, cold } = palette();
+  const [above, below] = scalesOf(map);
   return [...paths].map(([level, strokes]) =>
-    `<path fill="${level < 0 ? cold[-level] : warm[level]}" d="${strokes.join('')}"/>`).join('\n');
+    `<path fill="${(level < 0 ? below : above).css[Math.abs(level)]}" d="${strokes.join('')}"/>`).join('\n');
 }
 
 const round = (value) => Math.round(value * 100) / 100;
@@ -95,8 +97,7 @@ const styled = ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'fill-opacit
 export function frozenSvg(drawings, titles = []) {
   let [width, height] = [0, 16];
   const bodies = drawings.map((drawing, i) => {
-    const box = drawing.viewBox.baseVal;
-    const [across, down] = box?.width ? [box.width, box.height] : [drawing.width.baseVal.value, drawing.height.baseVal.value];
+    const [across, down] = [drawing.width.baseVal.value, drawing.height.baseVal.value];
     const copy = drawing.cloneNode(true);
     const originals = drawing.querySelectorAll('*');
     copy.querySelectorAll('*').forEach((node, place) => {

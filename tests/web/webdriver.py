@@ -16,7 +16,7 @@ class Browser:
     """A headless browser behind its own chromedriver; leaves nothing running when the block ends."""
 
     def __init__(self, chromium="chromium", chromedriver="chromedriver", width=1280, height=800,
-                 dark=False, downloads=None):
+                 dark=False):
         self.driver = subprocess.Popen([chromedriver, "--port=0"], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True)
         self.base = f"http://127.0.0.1:{self._port()}"
@@ -26,8 +26,6 @@ class Browser:
         if dark:
             arguments.append("--blink-settings=preferredColorScheme=0")
         options = {"binary": shutil.which(chromium), "args": arguments}
-        if downloads:
-            options["prefs"] = {"download.default_directory": str(downloads)}
         capabilities = {"goog:chromeOptions": options,
                         "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
         try:
@@ -52,6 +50,9 @@ class Browser:
         """Sets the size of the page itself, as a phone of that size would have it."""
         self.devtools("Emulation.setDeviceMetricsOverride",
                       {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def save_downloads_in(self, folder):
+        self.devtools("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
 
     def open(self, url):
         self._call("POST", self.session + "/url", {"url": url})
@@ -79,8 +80,10 @@ class Browser:
 
     def hover(self, x, y):
         """Moves the mouse to a point of the page in sight."""
-        move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
-        self._act({"type": "pointer", "id": "mouse", "actions": [move]})
+        self._mouse(x, y)
+
+    def click_at(self, x, y):
+        self._mouse(x, y, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
 
     def run(self, script, *arguments):
         """What a script returns; a promise is waited for."""
@@ -117,6 +120,10 @@ class Browser:
         """Errors and warnings of the page since the last call."""
         entries = self._call("POST", self.session + "/se/log", {"type": "browser"})
         return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
+
+    def _mouse(self, x, y, *actions):
+        move = {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
+        self._act({"type": "pointer", "id": "mouse", "actions": [move, *actions]})
 
     def _act(self, source):
         self._call("POST", self.session + "/actions", {"actions": [source]})

@@ -1,0 +1,257 @@
+"""Drives the page of a running explorer in a real browser, by mouse and by keyboard.
+
+usage: explore_test.py URL [--chromium PATH] [--chromedriver PATH] [--sentence TEXT] [unittest options]
+The first model of the explorer must write and have cross attention.
+"""
+import argparse
+import json
+import pathlib
+import struct
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+import xml.etree.ElementTree
+
+from webdriver import Browser
+
+VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
+options = None
+
+
+def fetch(path):
+    with urllib.request.urlopen(options.url + path) as response:
+        return response.read()
+
+
+def read_map(octets):
+    """The rows of a map as the server sends it."""
+    rows, columns = struct.unpack_from("<II", octets)
+    values = struct.unpack_from(f"<{rows * columns}f", octets, 8)
+    return [values[row * columns:(row + 1) * columns] for row in range(rows)]
+
+
+class ExploreTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(options.chromium, options.chromedriver)
+        cls.models = json.loads(fetch("/api/models"))["models"]
+        cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["part"] == "cross")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def setUp(self):
+        self.browser.open("about:blank")
+        self.browser.requests()
+        self.browser.complaints()
+        self.browser.open(options.url)
+        self.browser.wait("return document.querySelector('#model').options.length")
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+
+    def write(self, sentence):
+        """Types a sentence as a person does, and waits until its output stands there."""
+        self.browser.type("#source", sentence)
+        self.browser.keys("Enter")
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
+                          " && document.querySelector('#written').textContent")
+
+    def choose(self, select, value):
+        self.browser.run("const select = [...document.querySelectorAll('.picker select')][arguments[0]];"
+                         "select.value = arguments[1]; select.dispatchEvent(new Event('change'))", select, value)
+
+    def write_and_open_a_head(self):
+        """Opens a head of the first cross layer; gives the rows of its map as the server sent it."""
+        self.write(options.sentence)
+        self.choose(1, self.layer["name"])
+        self.choose(2, "0")
+        self.wait_for_state("head", "0")
+        address = ""
+        end = time.monotonic() + 10
+        while "head=0" not in address and time.monotonic() < end:
+            address = next((url for url in reversed(self.browser.requests()) if "/map?" in url), address)
+            time.sleep(0.05)
+        time.sleep(0.2)
+        return read_map(fetch(address.removeprefix(options.url)))
+
+    def state(self):
+        return self.browser.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+    def wait_for_state(self, key, value):
+        self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get(arguments[0]) === arguments[1]",
+                          key, value)
+
+    def test_writes_a_sentence(self):
+        self.write(options.sentence)
+        self.assertTrue(self.browser.text("#written").strip())
+        self.assertEqual(self.state()["source"], options.sentence)
+
+    def test_number_under_the_mouse_is_the_weight_that_was_sent(self):
+        rows = self.write_and_open_a_head()
+        box = self.browser.run("const box = document.querySelector('.matrix canvas').getBoundingClientRect();"
+                               "return [box.left, box.top, box.height]")
+        x, y = box[0] + 150, box[1] + box[2] * 0.6
+        self.browser.hover(x, y)
+        shown = self.browser.text(".readout .value")
+        self.browser.click_at(x, y)
+        state = self.state()
+        self.assertEqual(shown, f"{rows[int(state['row'])][int(state['column'])]:.3f}")
+
+    def test_arrow_keys_walk_through_the_cells(self):
+        rows = self.write_and_open_a_head()
+        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
+        state = self.state()
+        self.assertEqual((state["row"], state["column"]), ("1", "2"))
+        self.assertEqual(self.browser.text(".readout .value"), f"{rows[1][2]:.3f}")
+
+    def test_rows_of_weights_sum_to_one(self):
+        for row in self.write_and_open_a_head():
+            self.assertAlmostEqual(sum(row), 1, places=4)
+
+    def test_views_open_by_mouse(self):
+        self.write(options.sentence)
+        for view in VIEWS:
+            self.browser.click(f"[role=tab][value={view}]")
+            self.browser.wait("return document.querySelector('[aria-selected=true]').value === arguments[0]", view)
+            self.browser.wait("return document.querySelector('#view').textContent.length > 0")
+
+    def test_views_open_by_keyboard(self):
+        self.write(options.sentence)
+        self.browser.run("document.activeElement.blur()")
+        for number, view in enumerate(VIEWS, 1):
+            self.browser.keys(str(number))
+            self.browser.wait("return document.querySelector('[aria-selected=true]').value === arguments[0]", view)
+
+    def test_a_small_map_opens_its_head(self):
+        self.write(options.sentence)
+        self.browser.click("[role=tab][value=model]")
+        self.browser.wait("return document.querySelector('.overview button')")
+        self.browser.click(".overview button")
+        self.wait_for_state("head", "0")
+        self.assertEqual(self.state()["layer"], self.layer["name"])
+
+    def test_another_hypothesis_shows_its_attention(self):
+        self.write(options.sentence)
+        self.browser.click("[role=tab][value=beam]")
+        self.browser.wait("return document.querySelector('.tree g[data-id]')")
+        self.browser.run("document.querySelector('.scroller').scrollLeft = 0;"
+                         "document.querySelector('.tree g.kept:not(.chosen)')"
+                         ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get('path')")
+        end = time.monotonic() + 10
+        while not any("path=" in url for url in self.browser.requests()):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def test_a_link_restores_the_view(self):
+        self.browser.open("about:blank")
+        query = urllib.parse.urlencode({"view": "time", "source": options.sentence, "layer": self.layer["name"],
+                                        "head": "0", "step": "1"})
+        self.browser.open(f"{options.url}/#{query}")
+        self.browser.wait("return document.querySelector('.place')?.textContent.startsWith('2 of ')")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.picker select')[2].value"), "0")
+
+    def test_exports_every_format(self):
+        rows = self.write_and_open_a_head()
+        with tempfile.TemporaryDirectory() as name:
+            self.browser.save_downloads_in(name)
+            files = {kind: self.save(kind, pathlib.Path(name)) for kind in ("svg", "png", "html", "json")}
+        drawing = xml.etree.ElementTree.fromstring(files["svg"])
+        cells = [rect for rect in drawing.iter("{http://www.w3.org/2000/svg}rect") if len(rect)]
+        self.assertEqual(len(cells), len(rows) * len(rows[0]))
+        self.assertTrue(files["png"].startswith(b"\x89PNG"))
+        self.assertIn(b"<svg", files["html"])
+        saved = json.loads(files["json"])["data"]
+        self.assertEqual([[struct.unpack("<f", struct.pack("<f", value))[0] for value in row]
+                          for row in saved["values"]], [list(row) for row in rows])
+
+    def save(self, kind, folder):
+        self.browser.click("#export summary")
+        self.browser.click(f"#export button[value={kind}]")
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            done = [path for path in folder.iterdir() if path.suffix == f".{kind}"]
+            if done and done[0].stat().st_size:
+                time.sleep(0.1)
+                return done[0].read_bytes()
+            time.sleep(0.05)
+        raise TimeoutError(f"no .{kind} was saved")
+
+    def test_a_script_in_a_sentence_is_shown_and_not_run(self):
+        sentence = "<script>window.ran=1</script> <img src=x onerror=window.ran=1>"
+        self.write(sentence)
+        for view in VIEWS:
+            self.browser.run("document.querySelector(`[role=tab][value=${arguments[0]}]`).click()", view)
+            time.sleep(0.2)
+        self.assertIsNone(self.browser.run("return window.ran ?? null"))
+        self.assertEqual(self.browser.run("return document.querySelector('#source').value"), sentence)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('script, img').length"), 1)
+
+    def test_a_model_without_attention_says_so(self):
+        plain = next((model["id"] for model in self.models if not model["layers"]), None)
+        if plain is None:
+            self.skipTest("every model of this explorer has attention")
+        self.browser.run("location.hash = 'model=' + arguments[0]", plain)
+        self.write(options.sentence)
+        self.assertIn("no attention", self.browser.text("#view"))
+        self.browser.click("[role=tab][value=beam]")
+        self.browser.wait("return document.querySelector('.tree g[data-id]')")
+        self.browser.click("[role=tab][value=next]")
+        self.browser.wait("return document.querySelector('.card')")
+
+    def test_right_to_left_text_and_emoji(self):
+        self.write("مرحبا بالعالم 👩‍👩‍👧 👍🏽")
+        self.assertTrue(self.browser.run("return document.querySelector('#written').matches('[dir=auto]')"))
+
+    def test_an_empty_sentence_asks_for_one(self):
+        self.browser.type("#source", " ")
+        self.browser.keys("Enter")
+        self.browser.wait("return document.querySelector('.empty')")
+
+    def test_keys_are_listed(self):
+        self.browser.run("document.activeElement.blur()")
+        self.browser.keys("?")
+        self.assertTrue(self.browser.run("return document.querySelector('#keys').open"))
+        self.browser.keys("Escape")
+        self.assertFalse(self.browser.run("return document.querySelector('#keys').open"))
+
+    def test_theme_switches(self):
+        colour = "return getComputedStyle(document.body).backgroundColor"
+        before = self.browser.run(colour)
+        self.browser.click("#theme")
+        self.assertNotEqual(self.browser.run(colour), before)
+        self.browser.click("#theme")
+        self.assertEqual(self.browser.run(colour), before)
+
+    def test_nothing_leaves_the_origin(self):
+        self.browser.open("about:blank")
+        self.browser.open(options.url)
+        self.write(options.sentence)
+        for view in VIEWS:
+            self.browser.click(f"[role=tab][value={view}]")
+            time.sleep(0.2)
+        requests = self.browser.requests()
+        self.assertTrue(requests)
+        own = (options.url, "data:", "blob:", "about:", "chrome:")
+        self.assertEqual([url for url in requests if not url.startswith(own)], [])
+
+
+def main():
+    global options
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url", type=lambda url: url.rstrip("/"))
+    parser.add_argument("--chromium", default="chromium")
+    parser.add_argument("--chromedriver", default="chromedriver")
+    parser.add_argument("--sentence", default="zwei junge männer sind im freien .")
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
