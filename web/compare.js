@@ -60,7 +60,6 @@ export function compareView(app) {
       panels.pin(state.row, state.column);
       if (!run.done) return;
       const second = secondOf(app, state);
-      if (second.isSame) message.textContent = 'Change a word to see what changes.';
       load(JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]), async () => {
         const other = second.isSame || state.compare === 'heads' ? run : await app.sideRun(second.model, second.source);
         const maps = await Promise.all([mapOf(run, selection), mapOf(other, second.selection)]);
@@ -104,6 +103,6 @@ function showOutputs(nodes, runs) {
     const shared = new Set(pairs.map((pair) => pair[side]));
     node.hidden = side === 1 && runs[0] === runs[1];
     node.replaceChildren(...tokenTexts(tokens[side]).map((text, i) =>
-      element('bdi', { className: shared.has(i) ? '' : 'changed' }, text)));
+      element('span', { className: shared.has(i) ? '' : 'changed' }, text)));
   });
 }

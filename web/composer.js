@@ -2,6 +2,7 @@
 import { element } from './dom.js';
 import { spell } from './tokens.js';
 
+const longFrom = 240; // letters
 const $ = (id) => document.getElementById(id);
 
 /** @param {import('./main.js').App} app */
@@ -43,8 +44,9 @@ export function composer(app) {
         fit(source);
       }
       const { run } = app;
-      written.setAttribute('aria-busy', Boolean(run && !run.done));
-      written.classList.toggle('writing', Boolean(run && !run.done));
+      const isWriting = Boolean(run && !run.done && !run.stopped);
+      written.setAttribute('aria-busy', isWriting);
+      written.classList.toggle('writing', isWriting);
       written.replaceChildren(...(run ? output(app, run) : []));
     },
     focus() {
@@ -56,7 +58,7 @@ export function composer(app) {
 
 function output(app, run) {
   const { path } = app.store.state;
-  const text = element('bdi', {}, app.textOf(run.path(path)));
+  const text = element('span', {}, app.textOf(run.path(path)));
   if (!path || !run.done) return [text];
   const back = element('button', { type: 'button', className: 'quiet', onclick: () => app.store.set({ path: '' }) }, 'back to the best');
   return [text, ' ', back];
@@ -74,8 +76,9 @@ function within(input, otherwise) {
   return Math.max(Number(input.min), Math.min(Number(input.max), value));
 }
 
-/** Makes a text area as high as its text, up to a third of the window. */
+/** Makes a text area as high as its text; a long text is set small. */
 function fit(area) {
+  area.form.classList.toggle('long', area.value.length > longFrom);
   area.style.height = 'auto';
-  area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight / 3)}px`;
+  area.style.height = `${area.scrollHeight + 2}px`;
 }

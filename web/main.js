@@ -1,5 +1,6 @@
 // The page: puts the state, the run and the views together.
 import { getModels, getSnapshots } from './api.js';
+import { beamView } from './beam.js';
 import { candidates } from './candidates.js';
 import { compareView } from './compare.js';
 import { composer } from './composer.js';
@@ -19,7 +20,6 @@ import { theme } from './theme.js';
 import { timeline } from './timeline.js';
 import { spell } from './tokens.js';
 import { trainingView } from './training.js';
-import { beamTree } from './tree.js';
 
 /**
  * What views share.
@@ -41,7 +41,7 @@ const views = [
   { id: 'heads', title: 'Heads', make: headView, needs: 'attention', picks: true },
   { id: 'model', title: 'Model', make: overview, needs: 'attention' },
   { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
-  { id: 'beam', title: 'Beam', make: beamTree, needs: 'run', picks: true },
+  { id: 'beam', title: 'Beam', make: beamView, needs: 'run', picks: true },
   { id: 'next', title: 'Next tokens', make: candidates, needs: 'run' },
   { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run' },
   { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
@@ -70,7 +70,9 @@ const app = {
   announce: (text) => ($('announcer').textContent = text),
   rerun(patch) {
     problems.hide();
+    runner.forget();
     store.set(patch);
+    runner.follow(app.model, store.state);
   },
   sideRun: (model, source) => runner.beside(model, { ...store.state, source }),
   textOf: (path) => spell(path.map((node) => node.token)),
@@ -100,6 +102,7 @@ function update() {
   const place = views.find(({ id }) => id === store.state.view) ?? views[0];
   $('model').value = String(model.id);
   $('about').textContent = `${model.kind}, ${(model.parameters / 1e6).toFixed(1)} M parameters`;
+  $('write').textContent = model.writes ? 'Write' : 'Run';
   $('composer').hidden = place.id === 'training';
   sentence.update();
   showTabs(place.id);
@@ -109,7 +112,7 @@ function update() {
   picker.node.hidden = !picks;
   if (picks) picker.show(model, app.selection);
   $('zoom').hidden = !shown.view.zoom;
-  $('export').hidden = Boolean(lack);
+  document.querySelector('.toolbar').hidden = Boolean(lack);
   shown.view.update();
 }
 

@@ -5,11 +5,13 @@ import { mostOf, paintCursor, paintMap, roomForLabels, shortLabels } from './pai
 const largestCell = 40;
 const smallestCell = 7; // of whole pixels; smaller ones are fractions
 const legendHeight = 64;
+const longFrom = 64; // rows; a longer map gets nearly the whole window
 const arrows = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** One map on canvas. The cells are on one canvas, the cursor on another above it. */
 export class Matrix {
   #labels = { rows: [], columns: [] };
+  #room = null;
   #layout = null;
   #zoom = 1;
   #pinned = { row: -1, column: -1 };
@@ -43,6 +45,7 @@ export class Matrix {
     if (!sameSize && !map.room) this.#zoom = 1;
     this.map = map;
     this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
+    this.#room = roomForLabels(this.#labels.rows, this.#labels.columns);
     this.draw();
   }
 
@@ -88,8 +91,7 @@ export class Matrix {
 
   #place() {
     const { rows, columns, room = 0 } = this.map;
-    const labels = roomForLabels(this.#labels.rows, this.#labels.columns);
-    const margins = mostOf(labels, this.margins);
+    const margins = mostOf(this.#room, this.margins);
     const widest = this.node.clientWidth - margins.left - margins.right;
     const highest = this.#heightInSight() - margins.top;
     const fitting = Math.min(largestCell, widest / columns.length, highest / Math.max(rows.length, room));
@@ -109,7 +111,8 @@ export class Matrix {
   /** The height that can be seen at once: what the window has below the top of the map, or a share of it. */
   #heightInSight() {
     const below = innerHeight - (this.node.getBoundingClientRect().top + scrollY) - legendHeight;
-    return Math.max(innerHeight * this.tallest, below);
+    const least = this.map.rows.length > longFrom ? 0.85 : this.tallest;
+    return Math.max(innerHeight * least, below);
   }
 
   /** The cell under a pointer. */

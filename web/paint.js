@@ -4,6 +4,7 @@ import { tokenTexts } from './tokens.js';
 
 export const font = '13px system-ui, sans-serif';
 const lineHeight = 14;
+const thinnedHeight = 20; // of a line, where labels are left out
 const slant = Math.PI / 4; // of the labels of columns
 const mostLetters = 18;
 const ruler = new OffscreenCanvas(1, 1).getContext('2d');
@@ -55,10 +56,10 @@ export function paintMap(context, map, layout, labels) {
   context.restore();
   context.font = font;
   context.fillStyle = palette().muted;
-  const rowStep = Math.ceil(lineHeight / layout.size);
+  const rowStep = stepOf(layout.size, lineHeight, thinnedHeight);
   for (const row of visible(layout.y, height, layout.size, map.rows.length))
     if (row % rowStep === 0) paintRowLabel(context, layout, row, labels.rows[row]);
-  const columnStep = Math.ceil((lineHeight * 1.25) / layout.size);
+  const columnStep = stepOf(layout.size, lineHeight * 1.25, thinnedHeight * 1.25);
   for (const column of visible(layout.x, width, layout.size, map.columns.length))
     if (column % columnStep === 0) paintColumnLabel(context, layout, column, labels.columns[column]);
 }
@@ -98,6 +99,11 @@ export function paintCursor(context, layout, labels, row, column) {
   };
   if (row >= 0) paint((erase) => paintRowLabel(context, layout, row, labels.rows[row], erase));
   if (column >= 0) paint((erase) => paintColumnLabel(context, layout, column, labels.columns[column], erase));
+}
+
+/** Which labels are shown: every one, or one in so many that they stand apart. */
+function stepOf(size, tight, loose) {
+  return size >= tight ? 1 : Math.ceil(loose / size);
 }
 
 /** The indices of rows or columns in sight. */

@@ -12,6 +12,7 @@ export class Readout {
    */
   constructor(hint, ofCells = true) {
     this.hint = hint;
+    this.ofCells = ofCells;
     this.pair = element('p', { className: 'pair' });
     this.value = element('output', { className: 'value', hidden: !ofCells });
     this.looks = barList('looks at');
@@ -36,6 +37,7 @@ export class Readout {
   }
 
   #words(map, row, column) {
+    if (!this.ofCells && row >= 0) column = -1;
     const words = [];
     if (row >= 0) words.push(element('bdi', {}, tokenText(map.rows[row], false)));
     if (row >= 0 && column >= 0) words.push(' → ');
@@ -53,11 +55,16 @@ export function number(value) {
 export function rank(map, index, isRow, most = listed) {
   const columns = map.columns.length;
   const labels = isRow ? map.columns : map.rows;
-  const at = (i) => map.values[isRow ? index * columns + i : i * columns + index];
-  return labels
-    .map((token, i) => ({ token, value: at(i) }))
-    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value))
-    .slice(0, most);
+  const ranked = [];
+  for (let i = 0; i < labels.length; ++i) {
+    const value = map.values[isRow ? index * columns + i : i * columns + index];
+    const size = Math.abs(value);
+    if (ranked.length === most && size <= Math.abs(ranked[most - 1].value)) continue;
+    const place = ranked.findIndex((entry) => Math.abs(entry.value) < size);
+    ranked.splice(place < 0 ? ranked.length : place, 0, { token: labels[i], value });
+    ranked.length = Math.min(most, ranked.length);
+  }
+  return ranked;
 }
 
 function barList(title) {

@@ -25,6 +25,7 @@ export class Run {
     this.text = '';
     this.hypotheses = [];
     this.done = false;
+    this.stopped = false; // by an error, in the middle
   }
 
   /** Takes one event of the stream. An error event throws. */

@@ -31,14 +31,22 @@ export class Runner {
     this.#key = key;
     this.#abort.abort();
     this.#abort = new AbortController();
-    this.run = request.source ? new Run(model) : null;
+    const run = request.source ? new Run(model) : null;
+    this.run = run;
     this.onChange();
-    if (!this.run) return;
+    if (!run) return;
     try {
-      await fill(this.run, request, this.#abort.signal, this.onChange);
+      await fill(run, request, this.#abort.signal, this.onChange);
     } catch (error) {
-      if (error.name !== 'AbortError') this.onFail(error);
+      if (error.name !== 'AbortError') this.#stop(run, error);
     }
+  }
+
+  #stop(run, error) {
+    run.stopped = true;
+    if (this.run === run && !run.number) this.run = null;
+    this.onChange();
+    this.onFail(error);
   }
 
   /** Forgets all runs: they are to be made again. */

@@ -17,10 +17,8 @@ export function timeline(app) {
   });
   const play = player(() => {
     const last = map.rows.length - 1;
-    const step = stepNow();
-    app.store.set({ step: step === last && !play.moved ? 0 : Math.min(last, step + 1) });
-    play.moved = true;
-    return stepNow() < last || (play.moved = false);
+    app.store.set({ step: stepNow() === last ? 0 : stepNow() + 1 });
+    return stepNow() < last;
   }, pace);
   const place = element('output', { className: 'place' });
   const looker = element('p', { className: 'flow', dir: 'auto' });
@@ -51,13 +49,15 @@ export function timeline(app) {
       token.style.background = colour(value);
       token.style.color = value > darkFrom * map.most ? palette().paper : '';
     });
+    reveal(looker, step);
+    reveal(looked, strongest(map, step));
     const past = map.values.map((value, i) => (i < (step + 1) * columns ? value : 0));
     trail.show({ ...map, values: past });
     trail.pin(step, -1);
   };
   const show = (loaded) => {
     map = loaded;
-    const spans = (tokens) => tokenTexts(tokens).map((text) => element('bdi', {}, text));
+    const spans = (tokens) => tokenTexts(tokens).map((text) => element('span', {}, text));
     looker.replaceChildren(...spans(map.rows));
     looked.replaceChildren(...spans(map.columns));
     [...looker.children].forEach((token, step) => (token.onclick = () => app.store.set({ step })));
@@ -83,4 +83,18 @@ export function timeline(app) {
       data: { ...map, step: stepNow() },
     },
   };
+}
+
+/** The column a row looks at most. */
+function strongest(map, row) {
+  const weights = map.values.subarray(row * map.columns.length, (row + 1) * map.columns.length);
+  return weights.indexOf(weights.reduce((most, weight) => Math.max(most, weight), -Infinity));
+}
+
+/** Scrolls a long text, and nothing else, so that one of its tokens is in sight. */
+function reveal(text, place) {
+  const token = text.children[place];
+  const top = token.offsetTop - text.offsetTop;
+  if (top < text.scrollTop || top + token.offsetHeight > text.scrollTop + text.clientHeight)
+    text.scrollTop = top - text.clientHeight / 2;
 }

@@ -1,108 +1,88 @@
-// Beam search as a tree: what was considered at each step, what was kept, and what it scored.
+// The drawing of a search as a tree: a column a step, kept candidates and pruned ones. It only ever grows.
 import { element, svg } from './dom.js';
-import { latest } from './latest.js';
-import { idsOf, loadMap } from './maps.js';
-import { Matrix } from './matrix.js';
 import { tokenText } from './tokens.js';
-import { frozenSvg } from './vector.js';
 
 const [stepWidth, rowHeight, edge] = [132, 24, 20];
+const mostLetters = 9;
 
-/** @param {import('./main.js').App} app */
-export function beamTree(app) {
-  const links = svg('g');
-  const tokens = svg('g');
-  const drawing = svg('svg', { class: 'tree' }, links, tokens);
-  const scroller = element('div', {
-    className: 'scroller', tabIndex: 0, role: 'application',
-    'aria-label': 'Tree of the search. Arrow keys walk; Enter shows what a hypothesis looked at.',
-  }, drawing);
-  const caption = element('p', { className: 'caption', dir: 'auto' });
-  const matrix = new Matrix('Attention of the chosen hypothesis', { tallest: 0.5 });
-  const load = latest(app.fail);
+/** A tree that can be walked by arrow keys. */
+export class Tree {
+  #links = svg('g');
+  #tokens = svg('g');
   /** @type {Map<number, SVGElement>} */
-  const drawn = new Map();
-  let [run, depth, current] = [null, 0, 0];
+  #drawn = new Map();
+  #depth = 0;
+  #current = 0;
 
-  const grow = () => {
-    while (depth + 1 < run.levels.length) {
-      const level = run.levels[++depth];
-      level.forEach((node, row) => {
-        node.x = edge + (depth - 1) * stepWidth;
-        node.y = edge + row * rowHeight;
-        const parent = run.nodes.get(node.parent);
-        if (parent.id) links.append(link(parent, node));
-        drawn.set(node.id, tokens.appendChild(nodeElement(node)));
-      });
-    }
+  /** @param {function(number): void} onChoose with the id of the node chosen */
+  constructor(onChoose) {
+    this.onChoose = onChoose;
+    /** @type {?import('./run.js').Run} */
+    this.run = null;
+    this.drawing = svg('svg', { class: 'tree' }, this.#links, this.#tokens);
+    this.node = element('div', {
+      className: 'scroller', tabIndex: 0, role: 'application',
+      'aria-label': 'Tree of the search. Arrow keys walk; Enter shows what a hypothesis looked at.',
+    }, this.drawing);
+    this.node.addEventListener('click', (event) => this.#click(event));
+    this.node.addEventListener('keydown', (event) => this.#key(event));
+  }
+
+  /**
+   * Draws what a run has grown since, and marks a path.
+   * @param {import('./run.js').Run} run
+   * @param {import('./run.js').Node[]} path
+   */
+  show(run, path) {
+    if (run !== this.run) this.#clear(run);
+    while (this.#depth + 1 < run.levels.length) this.#addLevel(run.levels[++this.#depth]);
     const tallest = run.levels.reduce((most, level) => Math.max(most, level.length), 1);
-    drawing.setAttribute('width', edge * 2 + depth * stepWidth);
-    drawing.setAttribute('height', edge + tallest * rowHeight);
-    mark();
-  };
-  const mark = () => {
-    const chosen = new Set(run.path(app.store.state.path).map((node) => node.id));
-    for (const [id, node] of drawn) node.classList.toggle('chosen', chosen.has(id));
-    for (const node of links.children) node.classList.toggle('chosen', chosen.has(Number(node.dataset.to)));
-    if (!run.done) scroller.scrollLeft = scroller.scrollWidth;
-  };
-  const choose = (id) => {
-    const path = idsOf(run.pathTo(run.leafBelow(id)));
-    app.store.set({ path: path === idsOf(run.path()) ? '' : path });
-    moveTo(id);
-  };
-  const moveTo = (id) => {
-    drawn.get(current)?.classList.remove('current');
-    current = id;
-    const node = drawn.get(id);
-    node?.classList.add('current');
-    node?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  };
-  scroller.addEventListener('click', (event) => {
+    this.drawing.setAttribute('width', edge * 2 + this.#depth * stepWidth);
+    this.drawing.setAttribute('height', edge + tallest * rowHeight);
+    const chosen = new Set(path.map((node) => node.id));
+    for (const [id, node] of this.#drawn) node.classList.toggle('chosen', chosen.has(id));
+    for (const link of this.#links.children) link.classList.toggle('chosen', chosen.has(Number(link.dataset.to)));
+    if (!run.done) this.node.scrollLeft = this.node.scrollWidth;
+  }
+
+  #clear(run) {
+    this.run = run;
+    this.#depth = this.#current = 0;
+    this.#drawn.clear();
+    this.#links.replaceChildren();
+    this.#tokens.replaceChildren();
+  }
+
+  #addLevel(level) {
+    level.forEach((node, row) => {
+      node.x = edge + (node.depth - 1) * stepWidth;
+      node.y = edge + row * rowHeight;
+      if (node.parent) this.#links.append(link(this.run.nodes.get(node.parent), node));
+      this.#drawn.set(node.id, this.#tokens.appendChild(box(node)));
+    });
+  }
+
+  #click(event) {
     const node = event.target.closest('[data-id]');
-    if (node) choose(Number(node.dataset.id));
-  });
-  scroller.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' && current) choose(current);
-    else if (event.key.startsWith('Arrow')) moveTo(neighbour(run, current, event.key));
+    if (!node) return;
+    this.#moveTo(Number(node.dataset.id));
+    this.onChoose(this.#current);
+  }
+
+  #key(event) {
+    if (event.key === 'Enter' && this.#current) this.onChoose(this.#current);
+    else if (event.key.startsWith('Arrow')) this.#moveTo(neighbour(this.run, this.#current, event.key));
     else return;
     event.preventDefault();
-  });
+  }
 
-  const describe = () => {
-    const path = run.path(app.store.state.path);
-    const last = path.at(-1);
-    const outcome = !last ? '' : last.ended ? 'ended' : last.kept ? 'kept' : 'pruned';
-    caption.replaceChildren(element('bdi', {}, app.textOf(path)),
-      last ? ` — total log probability ${last.total.toFixed(2)}, ${outcome}` : '');
-  };
-  return {
-    node: element('div', { className: 'beam' },
-      element('p', { className: 'hint' }, 'Each column is a step. Kept candidates go on, the others were pruned. Choose one to see what it looked at.'),
-      scroller, caption, matrix.node),
-    draw: () => matrix.draw(),
-    update() {
-      if (run !== app.run) {
-        run = app.run;
-        [depth, current] = [0, 0];
-        links.replaceChildren();
-        tokens.replaceChildren();
-        drawn.clear();
-      }
-      grow();
-      describe();
-      const { selection, model } = app;
-      const { path } = app.store.state;
-      matrix.node.hidden = !model.layers.length;
-      if (!run.done || !model.layers.length) return;
-      load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), (map) => matrix.show(map));
-    },
-    export: () => run && {
-      title: 'beam search',
-      svg: () => frozenSvg([drawing]),
-      data: { nodes: [...run.nodes.values()].filter(({ id }) => id).map(({ children, row, x, y, ...node }) => node) },
-    },
-  };
+  #moveTo(id) {
+    this.#drawn.get(this.#current)?.classList.remove('current');
+    this.#current = id;
+    const node = this.#drawn.get(id);
+    node?.classList.add('current');
+    node?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
 }
 
 function link(parent, node) {
@@ -115,9 +95,9 @@ function link(parent, node) {
   });
 }
 
-function nodeElement(node) {
+function box(node) {
   const letters = [...tokenText(node.token, false)];
-  const text = letters.length > 9 ? letters.slice(0, 8).join('') + '…' : letters.join('');
+  const text = letters.length > mostLetters ? letters.slice(0, mostLetters - 1).join('') + '…' : letters.join('');
   const probability = Math.exp(node.log_probability);
   return svg('g', { class: node.kept ? 'kept' : 'pruned', 'data-id': node.id, transform: `translate(${node.x} ${node.y})` },
     svg('title', {}, `${node.token}  probability ${probability.toFixed(3)}, total ${node.total.toFixed(2)}`),

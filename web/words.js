@@ -25,7 +25,7 @@ export function words(onChange) {
       event.stopPropagation();
     });
     input.addEventListener('blur', finish);
-    line.children[place].replaceWith(input);
+    line.childNodes[place].replaceWith(input);
     input.select();
   };
 
@@ -35,8 +35,8 @@ export function words(onChange) {
     const parts = sentence.split(/(\s+)/);
     const before = new Set(original.split(/\s+/));
     line.replaceChildren(...parts.map((part, place) => (part.trim()
-      ? element('button', { type: 'button', className: before.has(part) ? '' : 'changed', onclick: () => edit(parts, place) }, element('bdi', {}, part))
-      : element('span', {}, ' '))));
+      ? element('button', { type: 'button', className: before.has(part) ? '' : 'changed', onclick: () => edit(parts, place) }, part)
+      : ' ')));
   };
   return { node, show };
 }

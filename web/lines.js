@@ -1,0 +1,196 @@
+// Two columns of tokens and lines between them, as thick as they are looked at. Only what is in sight
+// is painted; the token in focus has a canvas of its own.
+import { palette } from './colours.js';
+import { element } from './dom.js';
+import { resize } from './matrix.js';
+import { font, shortLabels } from './paint.js';
+
+const pitch = 26; // between tokens
+const faintest = 0.04; // of the largest weight; thinner lines are not drawn
+
+/** @typedef {'rows'|'columns'} Side */
+
+/** The lines of one map. */
+export class Lines {
+  #labels = { rows: [], columns: [] };
+  #layout = null;
+  #pinned = { side: 'rows', index: -1 };
+
+  /**
+   * @param {{onPoint: function(Side, number): void, onPin: function(Side, number): void,
+   *   onSpare: function(number): void}} listeners called when the focus moves, when a token is chosen,
+   *   and with the width left unused
+   */
+  constructor({ onPoint, onPin, onSpare }) {
+    this.onPoint = onPoint;
+    this.onPin = onPin;
+    this.onSpare = onSpare;
+    this.lines = element('canvas');
+    this.focus = element('canvas', { className: 'cursor' });
+    this.spacer = element('div');
+    this.node = element('div', {
+      className: 'heads', tabIndex: 0, role: 'application',
+      'aria-label': 'Head view. Up and down move through the tokens, left and right change the side.',
+    }, element('div', { className: 'sheet' }, this.lines, this.focus), this.spacer);
+    /** @type {?import('./maps.js').HeatMap} */
+    this.map = null;
+    this.#listen();
+  }
+
+  /** @param {import('./maps.js').HeatMap} map */
+  show(map) {
+    this.map = map;
+    this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
+    this.draw();
+  }
+
+  /** Draws again: the size or the colours have changed. */
+  draw() {
+    const { node, map } = this;
+    if (!map || !node.clientWidth) return;
+    this.#layout = layoutOf(map, node.clientWidth);
+    this.spacer.style.height = `${this.#layout.height}px`;
+    const below = innerHeight - (node.getBoundingClientRect().top + scrollY) - pitch;
+    const inSight = Math.min(this.#layout.height, Math.max(innerHeight * 0.5, below));
+    node.style.height = `${inSight}px`;
+    for (const canvas of [this.lines, this.focus]) resize(canvas, node.clientWidth, inSight);
+    this.onSpare(node.parentElement.clientWidth - node.offsetWidth);
+    this.#paint();
+  }
+
+  /** Puts the focus on a token; -1 for none. */
+  point(side, index) {
+    if (!this.#layout) return;
+    const context = this.#context(this.focus);
+    if (index >= 0 && index < this.map[side].length) this.#paintFocus(context, side, index);
+    this.onPoint(side, index);
+  }
+
+  /** Keeps the focus on a token. */
+  pin(side, index) {
+    this.#pinned = { side, index };
+    this.point(side, index);
+  }
+
+  #context(canvas) {
+    const context = canvas.getContext('2d');
+    const { scrollTop } = this.node;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, -scrollTop * devicePixelRatio);
+    context.clearRect(0, scrollTop, this.#layout.width, this.#layout.height);
+    context.font = font;
+    context.textBaseline = 'middle';
+    return context;
+  }
+
+  #paint() {
+    const context = this.#context(this.lines);
+    const { accent, muted } = palette();
+    const [from, to] = [this.node.scrollTop, this.node.scrollTop + this.node.clientHeight];
+    context.strokeStyle = accent;
+    for (const line of linesOf(this.map, this.#layout))
+      if (Math.max(line.y1, line.y2) > from && Math.min(line.y1, line.y2) < to) stroke(context, this.#layout, line);
+    context.fillStyle = muted;
+    for (const side of ['rows', 'columns']) this.#labels[side].forEach((_, index) => this.#paintToken(context, side, index));
+    this.point(this.#pinned.side, this.#pinned.index);
+  }
+
+  /** The token in focus and its lines, over the others dimmed. In a sequence that looks at itself it is on both sides. */
+  #paintFocus(context, side, index) {
+    const { left, right } = this.#layout;
+    const { paper, accent, ink } = palette();
+    context.fillStyle = paper;
+    context.globalAlpha = 0.86;
+    context.fillRect(left, this.node.scrollTop, right - left, this.node.clientHeight);
+    context.strokeStyle = accent;
+    for (const from of sidesOf(this.map, side)) {
+      const to = from === 'rows' ? 'columns' : 'rows';
+      context.fillStyle = ink;
+      for (const line of linesOf(this.map, this.#layout, { [from]: index })) {
+        stroke(context, this.#layout, line);
+        this.#paintToken(context, to, line[to]);
+      }
+      context.fillStyle = accent;
+      this.#paintToken(context, from, index);
+    }
+  }
+
+  #paintToken(context, side, index) {
+    const { left, right } = this.#layout;
+    context.globalAlpha = 1;
+    context.textAlign = side === 'rows' ? 'right' : 'left';
+    context.fillText(this.#labels[side][index], side === 'rows' ? left - 4 : right + 4, (index + 0.5) * this.#layout[side]);
+  }
+
+  #tokenAt(event) {
+    const box = this.node.getBoundingClientRect();
+    const side = event.clientX - box.left < this.#layout.width / 2 ? 'rows' : 'columns';
+    const index = Math.floor((event.clientY - box.top + this.node.scrollTop) / this.#layout[side]);
+    return [side, Math.min(this.map[side].length - 1, index)];
+  }
+
+  #listen() {
+    const { node } = this;
+    new ResizeObserver(() => this.draw()).observe(node);
+    node.addEventListener('pointermove', (event) => this.#layout && this.point(...this.#tokenAt(event)));
+    node.addEventListener('pointerleave', () => this.point(this.#pinned.side, this.#pinned.index));
+    node.addEventListener('click', (event) => this.#layout && this.#moveTo(...this.#tokenAt(event)));
+    node.addEventListener('keydown', (event) => this.#layout && this.#key(event));
+    node.addEventListener('scroll', () => this.#layout && this.#paint());
+  }
+
+  #key(event) {
+    const { side, index } = this.#pinned;
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const across = { ArrowLeft: 'rows', ArrowRight: 'columns' }[event.key];
+    if (by) this.#moveTo(side, Math.max(0, Math.min(this.map[side].length - 1, index + by)));
+    else if (across) this.#moveTo(across, Math.floor(((Math.max(0, index) + 0.5) * this.#layout[side]) / this.#layout[across]));
+    else if (event.key === 'Escape') this.#moveTo(side, -1);
+    else return;
+    event.preventDefault();
+  }
+
+  #moveTo(side, index) {
+    const { node } = this;
+    const y = this.#layout[side] * (index + 0.5);
+    if (y < node.scrollTop || y > node.scrollTop + node.clientHeight) node.scrollTop = y - node.clientHeight / 2;
+    this.pin(side, index);
+    this.onPin(side, index);
+  }
+}
+
+/** Where the columns of tokens and the lines between them are. Both columns take the whole height. */
+export function layoutOf(map, width) {
+  const height = Math.max(map.rows.length, map.columns.length) * pitch;
+  const left = Math.min(150, width * 0.32);
+  return { width, height, left, right: width - left, rows: height / map.rows.length, columns: height / map.columns.length };
+}
+
+/** The lines worth drawing: all of them, or those of one row or column. */
+export function* linesOf(map, layout, only = {}) {
+  const range = (index, count) => (index === undefined ? [0, count] : [index, index + 1]);
+  const width = map.columns.length;
+  const [firstRow, endRow] = range(only.rows, map.rows.length);
+  const [firstColumn, endColumn] = range(only.columns, width);
+  for (let rows = firstRow; rows < endRow; ++rows) {
+    for (let columns = firstColumn; columns < endColumn; ++columns) {
+      const weight = Math.abs(map.values[rows * width + columns]) / (map.most || 1);
+      if (weight < faintest) continue;
+      yield { rows, columns, weight, y1: (rows + 0.5) * layout.rows, y2: (columns + 0.5) * layout.columns };
+    }
+  }
+}
+
+/** The sides on which a token stands. */
+export function sidesOf(map, side) {
+  return map.isSelf ? ['rows', 'columns'] : [side];
+}
+
+function stroke(context, { left, right }, { weight, y1, y2 }) {
+  const bend = (right - left) * 0.4;
+  context.globalAlpha = weight;
+  context.lineWidth = 0.5 + 2.5 * weight;
+  context.beginPath();
+  context.moveTo(left + 4, y1);
+  context.bezierCurveTo(left + bend, y1, right - bend, y2, right - 4, y2);
+  context.stroke();
+}
