@@ -2,7 +2,8 @@
 import { tokenText } from './tokens.js';
 
 /**
- * Pairs of places in `a` and `b`, in order; changed tokens are paired, added and removed ones are not.
+ * Pairs of places in `a` and `b`, in order. Changed tokens are paired; added and removed ones are
+ * not.
  * @param {string[]} a
  * @param {string[]} b
  * @returns {Array<[number, number]>}
@@ -15,13 +16,18 @@ export function align(a, b) {
     cost[i * width] = i;
     for (let j = 1; j <= b.length; ++j) {
       const change = cost[(i - 1) * width + j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      cost[i * width + j] = Math.min(change, cost[(i - 1) * width + j] + 1, cost[i * width + j - 1] + 1);
+      cost[i * width + j] = Math.min(
+        change,
+        cost[(i - 1) * width + j] + 1,
+        cost[i * width + j - 1] + 1,
+      );
     }
   }
   const pairs = [];
-  for (let i = a.length, j = b.length; i > 0 && j > 0; ) {
+  for (let i = a.length, j = b.length; i > 0 && j > 0;) {
     const here = cost[i * width + j];
-    if (here === cost[(i - 1) * width + j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)) pairs.unshift([--i, --j]);
+    if (here === cost[(i - 1) * width + j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+      pairs.unshift([--i, --j]);
     else if (here === cost[(i - 1) * width + j] + 1) --i;
     else --j;
   }
@@ -39,18 +45,33 @@ export function difference(a, b) {
   const columns = align(a.columns, b.columns);
   const values = new Float32Array(rows.length * columns.length);
   let most = 0;
-  rows.forEach(([i, k], row) => columns.forEach(([j, l], column) => {
-    const value = b.values[k * b.columns.length + l] - a.values[i * a.columns.length + j];
-    values[row * columns.length + column] = value;
-    most = Math.max(most, Math.abs(value));
-  }));
+  rows.forEach(([i, k], row) =>
+    columns.forEach(([j, l], column) => {
+      const value = b.values[k * b.columns.length + l] - a.values[i * a.columns.length + j];
+      values[row * columns.length + column] = value;
+      most = Math.max(most, Math.abs(value));
+    }),
+  );
   const names = (pairs, first, second) =>
-    pairs.map(([i, j]) => (first[i] === second[j] ? first[i] : `${first[i]}/${tokenText(second[j], false)}`));
+    pairs.map(([i, j]) =>
+      first[i] === second[j] ? first[i] : `${first[i]}/${tokenText(second[j], false)}`,
+    );
   const scale = Math.max(a.most, b.most);
-  const place = (side) => ({ rows: rows.map((pair) => pair[side]), columns: columns.map((pair) => pair[side]) });
+  const place = (side) => ({
+    rows: rows.map((pair) => pair[side]),
+    columns: columns.map((pair) => pair[side]),
+  });
   const map = {
-    title: 'second − first', values, most, signed: true,
-    rows: names(rows, a.rows, b.rows), columns: names(columns, a.columns, b.columns),
+    title: 'second − first',
+    values,
+    most,
+    signed: true,
+    rows: names(rows, a.rows, b.rows),
+    columns: names(columns, a.columns, b.columns),
   };
-  return [{ map: { ...a, most: scale }, at: place(0) }, { map: { ...b, most: scale }, at: place(1) }, { map }];
+  return [
+    { map: { ...a, most: scale }, at: place(0) },
+    { map: { ...b, most: scale }, at: place(1) },
+    { map },
+  ];
 }

@@ -31,11 +31,13 @@ export const getEntropy = (run) => getJson(`api/runs/${run}/entropy`);
 /** @returns {Promise<{next: number, lines: Object[]}>} */
 export const getTraining = (model, from) => getJson(`api/training/${model}?from=${from}`);
 
-/** @returns {Promise<{steps: number[], sentences: Array<{source: string[], target: string[]}>, layers: Layer[]}>} */
+/** @typedef {{source: string[], target: string[]}} Sentence */
+/** @returns {Promise<{steps: number[], sentences: Sentence[], layers: Layer[]}>} */
 export const getSnapshots = (model) => getJson(`api/snapshots/${model}`);
 
 /** @returns {Promise<Weights>} */
-export const getMap = (run, query) => getWeights(`api/runs/${run}/map?${new URLSearchParams(query)}`);
+export const getMap = (run, query) =>
+  getWeights(`api/runs/${run}/map?${new URLSearchParams(query)}`);
 
 /** @returns {Promise<Weights>} */
 export const getSnapshotMap = (model, query) =>
@@ -43,7 +45,8 @@ export const getSnapshotMap = (model, query) =>
 
 /**
  * Small maps of all heads of all layers of a part.
- * @returns {Promise<{layers: number, heads: number, rows: number, columns: number, values: Uint8Array}>}
+ * @returns {Promise<{layers: number, heads: number, rows: number, columns: number,
+ *   values: Uint8Array}>}
  */
 export async function getThumbnails(run, part, size) {
   const response = await request(`api/runs/${run}/thumbnails?part=${part}&size=${size}`);
@@ -54,7 +57,8 @@ export async function getThumbnails(run, part, size) {
 
 /**
  * Runs a sentence, and gives its events as they come.
- * @param {{model: number, source: string, target: ?string, start: string, beam: number, top: number}} body
+ * @param {{model: number, source: string, target: ?string, start: string, beam: number,
+ *   top: number}} body
  * @param {AbortSignal} signal
  */
 export async function* postRun(body, signal) {

@@ -4,7 +4,7 @@ import { latest } from './latest.js';
 import { idsOf, loadMap } from './maps.js';
 import { Matrix } from './matrix.js';
 import { Tree } from './tree.js';
-import { frozenSvg } from './vector.js';
+import { frozenSvg } from './markup.js';
 
 /** @param {import('./main.js').App} app */
 export function beamView(app) {
@@ -18,13 +18,25 @@ export function beamView(app) {
   const load = latest(app.fail);
   const describe = (path) => {
     const last = path.at(-1);
-    const score = last ? ` — total log probability ${last.total.toFixed(2)}, ${outcomeOf(last)}` : '';
+    const score = last
+      ? ` — total log probability ${last.total.toFixed(2)}, ${outcomeOf(last)}`
+      : '';
     caption.replaceChildren(element('span', {}, app.textOf(path)), element('bdi', {}, score));
   };
   return {
-    node: element('div', { className: 'beam' },
-      element('p', { className: 'hint' }, 'Each column is a step, each number a probability in percent. Framed candidates went on, the others were pruned. Choose one to see what it looked at.'),
-      tree.node, caption, matrix.node),
+    node: element(
+      'div',
+      { className: 'beam' },
+      element(
+        'p',
+        { className: 'hint' },
+        'Each column is a step, each number a probability in percent. Framed candidates went on, ' +
+          'the others were pruned. Choose one to see what it looked at.',
+      ),
+      tree.node,
+      caption,
+      matrix.node,
+    ),
     draw: () => matrix.draw(),
     update() {
       const { run, selection, model } = app;
@@ -34,9 +46,18 @@ export function beamView(app) {
       describe(path);
       matrix.node.hidden = !model.layers.length;
       if (!run.done || !model.layers.length) return;
-      load(JSON.stringify([run.id, selection, ids]), () => loadMap(run, selection, ids), (map) => matrix.show(map));
+      load(
+        JSON.stringify([run.id, selection, ids]),
+        () => loadMap(run, selection, ids),
+        (map) => matrix.show(map),
+      );
     },
-    export: () => tree.run && { title: 'beam search', svg: () => frozenSvg([tree.drawing]), data: nodesOf(tree.run) },
+    export: () =>
+      tree.run && {
+        title: 'beam search',
+        svg: () => frozenSvg([tree.drawing]),
+        data: nodesOf(tree.run),
+      },
   };
 }
 

@@ -1,8 +1,8 @@
-// The likeliest next tokens at each step. Choosing another one writes the sentence again from there.
+// The likeliest next tokens at each step. Choosing another writes the sentence again from there.
 import { palette } from './colours.js';
 import { element } from './dom.js';
+import { escape, svgDocument, tag } from './markup.js';
 import { spell, tokenText } from './tokens.js';
-import { escape, svgDocument } from './vector.js';
 
 /** @param {import('./main.js').App} app */
 export function candidates(app) {
@@ -19,8 +19,16 @@ export function candidates(app) {
     ids = next.map((node) => node.id);
   };
   return {
-    node: element('div', {},
-      element('p', { className: 'hint' }, 'What the model held likely at each step. Choose a token to write on from it instead.'), list),
+    node: element(
+      'div',
+      {},
+      element(
+        'p',
+        { className: 'hint' },
+        'What the model held likely at each step. Choose a token to write on from it instead.',
+      ),
+      list,
+    ),
     draw() {},
     update() {
       if (run !== app.run) {
@@ -30,18 +38,24 @@ export function candidates(app) {
       }
       show();
     },
-    export: () => path.length && {
-      title: 'next tokens',
-      svg: () => barsSvg(run, path),
-      data: path.map((node) => ({ token: node.token, candidates: offers(run, node) })),
-    },
+    export: () =>
+      path.length && {
+        title: 'next tokens',
+        svg: () => barsSvg(run, path),
+        data: path.map((node) => ({ token: node.token, candidates: offers(run, node) })),
+      },
   };
 }
 
 /** What was on offer where a node was chosen, the likeliest first. */
 function offers(run, node) {
-  return run.nodes.get(node.parent).children
-    .map(({ id, token, log_probability }) => ({ token, probability: Math.exp(log_probability), chosen: id === node.id }))
+  return run.nodes
+    .get(node.parent)
+    .children.map(({ id, token, log_probability }) => ({
+      token,
+      probability: Math.exp(log_probability),
+      chosen: id === node.id,
+    }))
     .sort((a, b) => b.probability - a.probability);
 }
 
@@ -50,26 +64,55 @@ function card(app, run, path, step) {
     const bar = element('i');
     bar.style.transform = `scaleX(${probability})`;
     const before = path.slice(0, step).map((node) => node.token);
-    return element('li', {}, element('button', {
-      type: 'button', 'aria-pressed': chosen,
-      onclick: () => app.rerun({ start: spell([...before, token]), target: '', path: '' }),
-    }, element('bdi', {}, tokenText(token, false)), bar, element('span', {}, probability.toFixed(2))));
+    return element(
+      'li',
+      {},
+      element(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': chosen,
+          onclick: () => app.rerun({ start: spell([...before, token]), target: '', path: '' }),
+        },
+        element('bdi', {}, tokenText(token, false)),
+        bar,
+        element('span', {}, probability.toFixed(2)),
+      ),
+    );
   });
-  return element('li', { className: 'card' }, element('h3', {}, `step ${step + 1}`), element('ol', {}, ...entries));
+  return element(
+    'li',
+    { className: 'card' },
+    element('h3', {}, `step ${step + 1}`),
+    element('ol', {}, ...entries),
+  );
 }
 
 function barsSvg(run, path) {
   const { ink, muted, accent } = palette();
-  const [width, perRow, rowHeight] = [190, 5, 20];
-  const tallest = Math.max(...path.map((node) => offers(run, node).length)) * rowHeight + 40;
-  const body = path.map((node, step) => {
-    const bars = offers(run, node).map(({ token, probability, chosen }, i) => {
-      return `<g transform="translate(0 ${24 + i * rowHeight})"><text y="12" fill="${chosen ? accent : ink}">${escape(tokenText(token, false))}</text>` +
-        `<rect x="84" y="3" width="${(probability * 60).toFixed(1)}" height="10" fill="${chosen ? accent : muted}"/>` +
-        `<text x="150" y="12" fill="${muted}">${probability.toFixed(2)}</text></g>`;
-    });
-    return `<g transform="translate(${16 + (step % perRow) * width} ${16 + Math.floor(step / perRow) * tallest})">` +
-      `<text y="12" fill="${muted}">step ${step + 1}</text>${bars.join('')}</g>`;
+  const [margin, width, perRow, rowHeight] = [16, 190, 5, 20];
+  const longest = Math.max(...path.map((node) => offers(run, node).length));
+  const height = longest * rowHeight + 40;
+  const cards = path.map((node, step) => {
+    const bars = offers(run, node).map(({ token, probability, chosen }, i) =>
+      tag(
+        'g',
+        { transform: `translate(0 ${24 + i * rowHeight})` },
+        tag('text', { y: 12, fill: chosen ? accent : ink }, escape(tokenText(token, false))),
+        tag('rect', {
+          x: 84,
+          y: 3,
+          width: probability * 60,
+          height: 10,
+          fill: chosen ? accent : muted,
+        }),
+        tag('text', { x: 150, y: 12, fill: muted }, probability.toFixed(2)),
+      ),
+    );
+    const [x, y] = [margin + (step % perRow) * width, margin + Math.floor(step / perRow) * height];
+    const title = tag('text', { y: 12, fill: muted }, `step ${step + 1}`);
+    return tag('g', { transform: `translate(${x} ${y})` }, title, ...bars);
   });
-  return svgDocument(perRow * width + 16, Math.ceil(path.length / perRow) * tallest + 16, body.join('\n'));
+  const rows = Math.ceil(path.length / perRow);
+  return svgDocument(perRow * width + margin, rows * height + margin, ...cards);
 }

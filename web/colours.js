@@ -4,8 +4,8 @@ const levels = 256;
 let current = null;
 
 /**
- * A scale has 256 colours from nothing to the most, as CSS and as pixels. `heat` is for weights; `plus` and
- * `minus` are for signed values, and stop where their hues can still be told apart.
+ * A scale has 256 colours from nothing to the most, as CSS and as pixels. `heat` is for weights;
+ * `plus` and `minus` are for signed values, and stop where their hues can still be told apart.
  * @typedef {{css: string[], pixels: Uint32Array}} Scale
  * @typedef {{paper: string, ink: string, muted: string, line: string, accent: string,
  *   heat: Scale, plus: Scale, minus: Scale}} Palette
@@ -45,6 +45,16 @@ export function colourer(map) {
   return (value) => (value < 0 ? below : above).css[levelOf(value, map.most)];
 }
 
+/** Black or white, whichever reads better on a colour given as CSS. */
+export function inkOn(colour) {
+  const [red, green, blue] = colour.match(/\d+/g).map((byte) => {
+    const share = byte / 255;
+    return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return luminance > 0.179 ? '#000' : '#fff';
+}
+
 /**
  * Pixels of a matrix, one a cell.
  * @param {{values: ArrayLike<number>, most: number, signed?: boolean}} map
@@ -72,7 +82,10 @@ function readPalette() {
   document.body.append(probe);
   const read = (name) => {
     probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    return getComputedStyle(probe)
+      .color.match(/[\d.]+/g)
+      .slice(0, 3)
+      .map(Number);
   };
   const scale = (...names) => {
     const colours = interpolate(names.map(read));
@@ -93,7 +106,9 @@ function interpolate(stops) {
   return Array.from({ length: levels }, (_, level) => {
     const place = (level / (levels - 1)) * (stops.length - 1);
     const left = Math.min(stops.length - 2, Math.floor(place));
-    return stops[left].map((from, i) => Math.round(from + (stops[left + 1][i] - from) * (place - left)));
+    return stops[left].map((from, i) =>
+      Math.round(from + (stops[left + 1][i] - from) * (place - left)),
+    );
   });
 }
 

@@ -9,23 +9,40 @@ import { tokenTexts } from './tokens.js';
 import { heatMapSvg } from './vector.js';
 import { words } from './words.js';
 
-const kinds = [['inputs', 'two inputs'], ['models', 'two models'], ['heads', 'two heads']];
+const kinds = [
+  ['inputs', 'two inputs'],
+  ['models', 'two models'],
+  ['heads', 'two heads'],
+];
 
 /** @param {import('./main.js').App} app */
 export function compareView(app) {
   const { store } = app;
   const kind = choice('Compare', kinds, (compare) => store.set({ compare }));
   const sentence = words((source2) => store.set({ source2 }));
-  const select = (key) => element('select', { onchange: ({ target }) => store.set({ [key]: target.value }) });
-  const model = element('select', { onchange: ({ target }) => store.set({ model2: Number(target.value) }) });
+  const select = (key) =>
+    element('select', { onchange: ({ target }) => store.set({ [key]: target.value }) });
+  const model = element('select', {
+    onchange: ({ target }) => store.set({ model2: Number(target.value) }),
+  });
   const [layer, head] = [select('layer2'), select('head2')];
   const controls = {
     inputs: sentence.node,
     models: field('Second model', model),
-    heads: element('div', { className: 'picker' }, field('Second layer', layer), field('Second head', head)),
+    heads: element(
+      'div',
+      { className: 'picker' },
+      field('Second layer', layer),
+      field('Second head', head),
+    ),
   };
-  const outputs = [element('p', { className: 'flow', dir: 'auto' }), element('p', { className: 'flow', dir: 'auto' })];
-  const panels = new Panels(['First', 'Second', 'Difference'], (row, column) => store.set({ row, column }));
+  const outputs = [
+    element('p', { className: 'flow', dir: 'auto' }),
+    element('p', { className: 'flow', dir: 'auto' }),
+  ];
+  const panels = new Panels(['First', 'Second', 'Difference'], (row, column) =>
+    store.set({ row, column }),
+  );
   const message = element('p', { className: 'hint' });
   const load = latest((error) => {
     message.textContent = '';
@@ -37,21 +54,33 @@ export function compareView(app) {
     showOutputs(outputs, runs);
     const { row, column } = store.state;
     panels.show(maps.every(Boolean) ? difference(...maps) : [], row, column);
-    if (!maps.every(Boolean)) message.textContent = 'One of these models has no attention of this part; their outputs are above.';
+    if (!maps.every(Boolean))
+      message.textContent =
+        'One of these models has no attention of this part; their outputs are above.';
   };
   const showControls = (state) => {
     kind.choose(state.compare);
     for (const [name, node] of Object.entries(controls)) node.hidden = name !== state.compare;
     sentence.show(state.source2 || state.source, state.source);
-    fillSelect(model, app.models.map(({ id, name }) => [String(id), name]), String(state.model2));
+    fillSelect(
+      model,
+      app.models.map(({ id, name }) => [String(id), name]),
+      String(state.model2),
+    );
     const second = secondOf(app, state).selection;
     fillSelect(layer, layerOptions(app.model, app.selection.part), second.layer);
     fillSelect(head, headOptions(app.model, second.layer), second.head);
   };
   return {
     controls: kind.node,
-    node: element('div', { className: 'compare' }, ...Object.values(controls),
-      element('div', { className: 'outputs' }, ...outputs), message, panels.node),
+    node: element(
+      'div',
+      { className: 'compare' },
+      ...Object.values(controls),
+      element('div', { className: 'outputs' }, ...outputs),
+      message,
+      panels.node,
+    ),
     draw: () => panels.draw(),
     update() {
       const { run, selection } = app;
@@ -60,17 +89,25 @@ export function compareView(app) {
       panels.pin(state.row, state.column);
       if (!run.done) return;
       const second = secondOf(app, state);
-      load(JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]), async () => {
-        const other = second.isSame || state.compare === 'heads' ? run : await app.sideRun(second.model, second.source);
-        const maps = await Promise.all([mapOf(run, selection), mapOf(other, second.selection)]);
-        return { maps, runs: [run, other] };
-      }, show);
+      load(
+        JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]),
+        async () => {
+          const other =
+            second.isSame || state.compare === 'heads'
+              ? run
+              : await app.sideRun(second.model, second.source);
+          const maps = await Promise.all([mapOf(run, selection), mapOf(other, second.selection)]);
+          return { maps, runs: [run, other] };
+        },
+        show,
+      );
     },
-    export: () => panels.panels.length && {
-      title: `comparison of ${kinds.find(([name]) => name === store.state.compare)[1]}`,
-      svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
-      data: panels.panels.map(({ map }) => map),
-    },
+    export: () =>
+      panels.panels.length && {
+        title: `comparison of ${kinds.find(([name]) => name === store.state.compare)[1]}`,
+        svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
+        data: panels.panels.map(({ map }) => map),
+      },
   };
 }
 
@@ -79,11 +116,21 @@ function secondOf(app, state) {
   const { model, selection } = app;
   if (state.compare === 'models') {
     const other = app.models.find(({ id }) => id === state.model2) ?? model;
-    return { model: other, source: state.source, isSame: other === model, selection: selectionOf(other, selection) };
+    return {
+      model: other,
+      source: state.source,
+      isSame: other === model,
+      selection: selectionOf(other, selection),
+    };
   }
   if (state.compare === 'heads') {
-    const chosen = selectionOf(model, { part: selection.part, layer: state.layer2 || 'rollout', head: state.head2 });
-    const inPart = chosen.part === selection.part ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
+    const chosen = selectionOf(model, {
+      part: selection.part,
+      layer: state.layer2 || 'rollout',
+      head: state.head2,
+    });
+    const inPart =
+      chosen.part === selection.part ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
     return { model, source: state.source, isSame: false, selection: inPart };
   }
   const source = state.source2 || state.source;
@@ -102,7 +149,10 @@ function showOutputs(nodes, runs) {
   nodes.forEach((node, side) => {
     const shared = new Set(pairs.map((pair) => pair[side]));
     node.hidden = side === 1 && runs[0] === runs[1];
-    node.replaceChildren(...tokenTexts(tokens[side]).map((text, i) =>
-      element('span', { className: shared.has(i) ? '' : 'changed' }, text)));
+    node.replaceChildren(
+      ...tokenTexts(tokens[side]).map((text, i) =>
+        element('span', { className: shared.has(i) ? '' : 'changed' }, text),
+      ),
+    );
   });
 }

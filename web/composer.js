@@ -10,14 +10,25 @@ export function composer(app) {
   const [form, source, written, options] = ['composer', 'source', 'written', 'options'].map($);
   const inputs = { beam: $('beam'), top: $('top'), start: $('start'), target: $('target') };
 
-  const submit = () => app.rerun({
-    source: source.value.trim(),
-    beam: within(inputs.beam, 4),
-    top: within(inputs.top, 5),
-    start: inputs.start.value,
-    target: inputs.target.value,
-    path: '', row: -1, column: -1, step: -1,
-  });
+  /** What was given for another sentence is not meant for this one. */
+  const given = (name) => {
+    const { state } = app.store;
+    const isLeftOver = source.value.trim() !== state.source && inputs[name].value === state[name];
+    return isLeftOver ? '' : inputs[name].value;
+  };
+  const submit = () =>
+    app.rerun({
+      source: source.value.trim(),
+      beam: within(inputs.beam, 4),
+      top: within(inputs.top, 5),
+      start: given('start'),
+      target: given('target'),
+      path: '',
+      source2: '',
+      row: -1,
+      column: -1,
+      step: -1,
+    });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     submit();
@@ -35,7 +46,13 @@ export function composer(app) {
     /** Follows the state and the run. */
     update() {
       const { state } = app.store;
-      const request = JSON.stringify([state.source, state.beam, state.top, state.start, state.target]);
+      const request = JSON.stringify([
+        state.source,
+        state.beam,
+        state.top,
+        state.start,
+        state.target,
+      ]);
       if (request !== shown) {
         shown = request;
         source.value = state.source;
@@ -57,11 +74,16 @@ export function composer(app) {
 }
 
 function output(app, run) {
-  const { path } = app.store.state;
+  const { path, start } = app.store.state;
   const text = element('span', {}, app.textOf(run.path(path)));
-  if (!path || !run.done) return [text];
-  const back = element('button', { type: 'button', className: 'quiet', onclick: () => app.store.set({ path: '' }) }, 'back to the best');
-  return [text, ' ', back];
+  const way = (name, onclick) => [
+    ' ',
+    element('button', { type: 'button', className: 'quiet', onclick }, name),
+  ];
+  if (!run.done) return [text];
+  if (path) return [text, ...way('back to the best', () => app.store.set({ path: '' }))];
+  if (start) return [text, ...way('without the given beginning', () => app.rerun({ start: '' }))];
+  return [text];
 }
 
 function summary({ beam, top, start, target }) {

@@ -16,8 +16,18 @@ export class Chart {
     this.drawing = svg('svg', { class: 'chart', height, role: 'img', 'aria-label': title });
     this.value = element('output');
     this.legend = element('span', { className: 'series' });
-    this.cross = svg('line', { class: 'cross', y1: top, y2: height - bottom, visibility: 'hidden' });
-    this.node = element('figure', {}, element('figcaption', {}, element('span', {}, title), this.legend, this.value), this.drawing);
+    this.cross = svg('line', {
+      class: 'cross',
+      y1: top,
+      y2: height - bottom,
+      visibility: 'hidden',
+    });
+    this.node = element(
+      'figure',
+      {},
+      element('figcaption', {}, element('span', {}, title), this.legend, this.value),
+      this.drawing,
+    );
     this.drawing.addEventListener('pointermove', (event) => this.#point(event));
     this.drawing.addEventListener('pointerleave', () => this.#leave());
     new ResizeObserver(() => this.#draw()).observe(this.node);
@@ -36,13 +46,29 @@ export class Chart {
     this.drawing.setAttribute('width', width);
     this.#scales = scalesOf(this.#series, width);
     const { x, y, ticksX, ticksY } = this.#scales;
-    const grid = ticksY.map((tick) => svg('g', { class: 'tick' },
-      svg('line', { x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
-      svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, brief(tick))));
-    const steps = ticksX.map((tick) => svg('text', { class: 'tick', x: x(tick), y: height - 6, 'text-anchor': 'middle' }, brief(tick)));
-    const lines = this.#series.map(({ points }, i) => svg('polyline', {
-      class: `line line-${i}`, points: thinned(points, width).map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
-    }));
+    const grid = ticksY.map((tick) =>
+      svg(
+        'g',
+        { class: 'tick' },
+        svg('line', { x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
+        svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, brief(tick)),
+      ),
+    );
+    const steps = ticksX.map((tick) =>
+      svg(
+        'text',
+        { class: 'tick', x: x(tick), y: height - 6, 'text-anchor': 'middle' },
+        brief(tick),
+      ),
+    );
+    const lines = this.#series.map(({ points }, i) =>
+      svg('polyline', {
+        class: `line line-${i}`,
+        points: thinned(points, width)
+          .map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`)
+          .join(' '),
+      }),
+    );
     this.drawing.replaceChildren(...grid, ...steps, ...lines, this.cross);
     this.#leave();
   }
@@ -51,7 +77,12 @@ export class Chart {
     const box = this.drawing.getBoundingClientRect();
     const nearest = this.#series.map(({ name, points }) => {
       const step = this.#scales.stepAt(event.clientX - box.left);
-      return [name, points.reduce((best, point) => (Math.abs(point[0] - step) < Math.abs(best[0] - step) ? point : best))];
+      return [
+        name,
+        points.reduce((best, point) =>
+          Math.abs(point[0] - step) < Math.abs(best[0] - step) ? point : best,
+        ),
+      ];
     });
     const x = this.#scales.x(nearest[0][1][0]);
     this.cross.setAttribute('x1', x);
@@ -66,8 +97,11 @@ export class Chart {
   }
 
   #say(values) {
-    this.legend.replaceChildren(...values.map(([name, [, value]], i) =>
-      element('span', { className: `key key-${i}` }, `${name} ${brief(value)}`)));
+    this.legend.replaceChildren(
+      ...values.map(([name, [, value]], i) =>
+        element('span', { className: `key key-${i}` }, `${name} ${brief(value)}`),
+      ),
+    );
     this.value.textContent = `step ${values[0][1][0]}`;
   }
 }
@@ -75,7 +109,11 @@ export class Chart {
 function scalesOf(series, width) {
   const steps = series.flatMap(({ points }) => points.map(([step]) => step));
   const values = series.flatMap(({ points }) => points.map(([, value]) => value));
-  const extent = (list) => list.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const extent = (list) =>
+    list.reduce(
+      ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+      [Infinity, -Infinity],
+    );
   const [firstStep, lastStep] = extent(steps);
   let [low, high] = extent(values);
   if (low > 0 && low < high / 3) low = 0;

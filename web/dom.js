@@ -4,10 +4,11 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 
 /**
  * Makes an HTML element. A property that the element has is set; any other becomes an attribute.
- * @param {string} tag
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
  * @param {Object<string, *>} [properties]
  * @param {...(Node|string)} children
- * @returns {HTMLElement}
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function element(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
@@ -61,8 +62,13 @@ export function field(name, control) {
  */
 export function choice(name, options, onChoose) {
   const buttons = options.map(([value, text]) =>
-    element('button', { type: 'button', value, onclick: () => onChoose(value) }, text));
-  const node = element('div', { className: 'choice', role: 'group', 'aria-label': name }, ...buttons);
+    element('button', { type: 'button', value, onclick: () => onChoose(value) }, text),
+  );
+  const node = element(
+    'div',
+    { className: 'choice', role: 'group', 'aria-label': name },
+    ...buttons,
+  );
   const choose = (value) =>
     buttons.forEach((button) => button.setAttribute('aria-pressed', button.value === value));
   return { node, choose };
@@ -75,7 +81,11 @@ export function choice(name, options, onChoose) {
  */
 export function player(onStep, milliseconds) {
   let timer = 0;
-  const button = element('button', { type: 'button', className: 'play', onclick: () => toggle() }, 'Play');
+  const button = element(
+    'button',
+    { type: 'button', className: 'play', onclick: () => toggle() },
+    'Play',
+  );
   const stop = () => {
     clearInterval(timer);
     timer = 0;

@@ -1,6 +1,6 @@
-// A view as a file: SVG, PNG, a page that stands alone, or JSON. All of it is made here, in the browser.
+// A view as a file: SVG, PNG, a page that stands alone, or JSON; all made here, in the browser.
 import { element } from './dom.js';
-import { escape } from './vector.js';
+import { escape } from './markup.js';
 
 /**
  * What a view gives to be saved.
@@ -26,7 +26,10 @@ const makers = {
   svg: async (picture) => new Blob([picture.svg()], { type: 'image/svg+xml' }),
   png: async (picture) => rasterize(picture.svg()),
   html: async (picture, origin) => new Blob([page(picture, origin)], { type: 'text/html' }),
-  json: async ({ title, data }, origin) => new Blob([JSON.stringify({ title, ...origin, data }, plainly, 1)], { type: 'application/json' }),
+  json: async ({ title, data }, origin) =>
+    new Blob([JSON.stringify({ title, ...origin, data }, plainly, 1)], {
+      type: 'application/json',
+    }),
 };
 
 const sharpness = 2; // pixels of the PNG for one of the SVG
@@ -38,7 +41,10 @@ async function rasterize(source) {
   image.src = address;
   await image.decode();
   const scale = Math.min(sharpness, widest / Math.max(image.width, image.height));
-  const canvas = element('canvas', { width: Math.round(image.width * scale), height: Math.round(image.height * scale) });
+  const canvas = element('canvas', {
+    width: Math.round(image.width * scale),
+    height: Math.round(image.height * scale),
+  });
   canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
   URL.revokeObjectURL(address);
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
@@ -52,7 +58,8 @@ function page(picture, { model, source, output, note }) {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${escape(picture.title)}</title>
 <style>
-  body { max-width: 72rem; margin: 3rem auto; padding: 0 1.5rem; font: 16px/1.5 system-ui, sans-serif; }
+  body { max-width: 72rem; margin: 3rem auto; padding: 0 1.5rem; }
+  body { font: 16px/1.5 system-ui, sans-serif; }
   svg { max-width: 100%; height: auto; }
   p { max-width: 46rem; }
 </style>
@@ -70,6 +77,9 @@ ${picture.svg()}
 function plainly(_, value) {
   if (!(value?.values instanceof Float32Array)) return value;
   const width = value.columns.length;
-  const row = (_, i) => Array.from(value.values.subarray(i * width, (i + 1) * width), (weight) => Number(weight.toPrecision(9)));
+  const row = (_, i) =>
+    Array.from(value.values.subarray(i * width, (i + 1) * width), (weight) =>
+      Number(weight.toPrecision(9)),
+    );
   return { ...value, values: value.rows.map(row) };
 }

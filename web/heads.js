@@ -4,9 +4,9 @@ import { element } from './dom.js';
 import { latest } from './latest.js';
 import { layoutOf, Lines, linesOf, sidesOf } from './lines.js';
 import { loadMap } from './maps.js';
+import { escape, heading, svgDocument, tag } from './markup.js';
 import { shortLabels } from './paint.js';
 import { Readout } from './readout.js';
-import { escape, svgDocument } from './vector.js';
 
 /** @param {import('./main.js').App} app */
 export function headView(app) {
@@ -15,14 +15,24 @@ export function headView(app) {
     onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
     onPoint(side, index) {
       const sides = sidesOf(lines.map, side);
-      readout.show(lines.map, sides.includes('rows') ? index : -1, sides.includes('columns') ? index : -1);
+      readout.show(
+        lines.map,
+        sides.includes('rows') ? index : -1,
+        sides.includes('columns') ? index : -1,
+      );
     },
     onPin(side, index) {
       app.store.set(side === 'rows' ? { side, row: index } : { side, column: index });
-      if (index >= 0) app.announce(`${lines.map[side][index]}, ${index + 1} of ${lines.map[side].length}`);
+      if (index >= 0)
+        app.announce(`${lines.map[side][index]}, ${index + 1} of ${lines.map[side].length}`);
     },
   });
-  const node = element('div', { className: 'beside' }, element('div', { className: 'stage' }, lines.node), readout.node);
+  const node = element(
+    'div',
+    { className: 'beside' },
+    element('div', { className: 'stage' }, lines.node),
+    readout.node,
+  );
   const load = latest(app.fail);
   const show = (map) => {
     lines.show({ ...map, isSelf: app.selection.part !== 'cross' });
@@ -40,7 +50,12 @@ export function headView(app) {
       if (!run.done) return;
       load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
     },
-    export: () => lines.map && { title: lines.map.title, svg: () => linesSvg(lines.map), data: lines.map },
+    export: () =>
+      lines.map && {
+        title: `${lines.map.title}, lines`,
+        svg: () => linesSvg(lines.map),
+        data: lines.map,
+      },
   };
 }
 
@@ -52,14 +67,24 @@ function linesSvg(map) {
   const bend = (right - left) * 0.4;
   const paths = Array.from(linesOf(map, layout), ({ weight, y1, y2 }) => {
     const [from, to] = [y1.toFixed(1), y2.toFixed(1)];
-    return `<path d="M${left + 4} ${from}C${left + bend} ${from} ${right - bend} ${to} ${right - 4} ${to}" ` +
-      `opacity="${weight.toFixed(2)}" stroke-width="${(0.5 + 2.5 * weight).toFixed(1)}"/>`;
+    const curve = `C${left + bend} ${from} ${right - bend} ${to} ${right - 4} ${to}`;
+    const d = `M${left + 4} ${from}${curve}`;
+    return tag('path', { d, opacity: weight, 'stroke-width': 0.5 + 2.5 * weight });
   });
-  const column = (tokens, step, x, anchor) => shortLabels(tokens).map((text, i) =>
-    `<text x="${x}" y="${((i + 0.5) * step + 4).toFixed(1)}" text-anchor="${anchor}">${escape(text)}</text>`).join('');
-  return svgDocument(width, height + top + 12,
-    `<text x="16" y="28" font-weight="600" fill="${ink}">${escape(map.title)}</text>` +
-    `<g transform="translate(0 ${top})"><g fill="none" stroke="${accent}">${paths.join('')}</g>` +
-    `<g fill="${ink}">${column(map.rows, layout.rows, left - 4, 'end')}` +
-    `${column(map.columns, layout.columns, right + 4, 'start')}</g></g>`);
+  const column = (tokens, step, x, anchor) =>
+    shortLabels(tokens).map((text, i) =>
+      tag('text', { x, y: (i + 0.5) * step + 4, 'text-anchor': anchor }, escape(text)),
+    );
+  const tokens = [
+    ...column(map.rows, layout.rows, left - 4, 'end'),
+    ...column(map.columns, layout.columns, right + 4, 'start'),
+  ];
+  const lines = tag('g', { fill: 'none', stroke: accent }, ...paths);
+  const body = tag(
+    'g',
+    { transform: `translate(0 ${top})` },
+    lines,
+    tag('g', { fill: ink }, ...tokens),
+  );
+  return svgDocument(width, height + top + 12, heading(map.title, 16, 28), body);
 }

@@ -21,7 +21,9 @@ const listed = [
  */
 export function listenForKeys(actions) {
   addEventListener('keydown', (event) => {
-    const isWriting = event.target.closest('input:not([type=range]), textarea, select, dialog[open]');
+    const isWriting = event.target.closest(
+      'input:not([type=range]), textarea, select, dialog[open]',
+    );
     if (isWriting || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === ' ' && event.target.closest('button, summary')) return;
     const action = actions[event.key];
@@ -33,7 +35,10 @@ export function listenForKeys(actions) {
 
 /** Fills the dialog that lists the keys. @param {HTMLDialogElement} dialog */
 export function describeKeys(dialog) {
-  const entries = listed.flatMap(([key, meaning]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, meaning)]);
+  const entries = listed.flatMap(([key, meaning]) => [
+    element('dt', {}, element('kbd', {}, key)),
+    element('dd', {}, meaning),
+  ]);
   const close = element('button', { type: 'button', onclick: () => dialog.close() }, 'Close');
   dialog.replaceChildren(element('h2', {}, 'Keys'), element('dl', {}, ...entries), close);
   dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());

@@ -1,8 +1,8 @@
 // Asking again and again while only the last question matters.
 
 /**
- * Gives a function that loads what a key names and uses it, unless another key was asked for meanwhile.
- * The same key twice loads once.
+ * Gives a function that loads what a key names and uses it, unless another key was asked for
+ * meanwhile. The same key twice loads once.
  * @param {function(Error): void} onFail
  * @returns {function(string, function(): Promise<*>, function(*): void): Promise<void>}
  */

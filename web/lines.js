@@ -1,9 +1,8 @@
-// Two columns of tokens and lines between them, as thick as they are looked at. Only what is in sight
-// is painted; the token in focus has a canvas of its own.
+// Two columns of tokens and lines between them, as thick as the weights. Only what is in sight is
+// painted; the token in focus has a canvas of its own.
 import { palette } from './colours.js';
 import { element } from './dom.js';
-import { resize } from './matrix.js';
-import { font, shortLabels } from './paint.js';
+import { font, resize, shortLabels } from './paint.js';
 
 const pitch = 26; // between tokens
 const faintest = 0.04; // of the largest weight; thinner lines are not drawn
@@ -18,8 +17,8 @@ export class Lines {
 
   /**
    * @param {{onPoint: function(Side, number): void, onPin: function(Side, number): void,
-   *   onSpare: function(number): void}} listeners called when the focus moves, when a token is chosen,
-   *   and with the width left unused
+   *   onSpare: function(number): void}} listeners called when the focus moves, when a token is
+   *   chosen, and with the width left unused
    */
   constructor({ onPoint, onPin, onSpare }) {
     this.onPoint = onPoint;
@@ -28,10 +27,18 @@ export class Lines {
     this.lines = element('canvas');
     this.focus = element('canvas', { className: 'cursor' });
     this.spacer = element('div');
-    this.node = element('div', {
-      className: 'heads', tabIndex: 0, role: 'application',
-      'aria-label': 'Head view. Up and down move through the tokens, left and right change the side.',
-    }, element('div', { className: 'sheet' }, this.lines, this.focus), this.spacer);
+    this.node = element(
+      'div',
+      {
+        className: 'heads',
+        tabIndex: 0,
+        role: 'application',
+        'aria-label':
+          'Head view. Up and down move through the tokens, left and right change the side.',
+      },
+      element('div', { className: 'sheet' }, this.lines, this.focus),
+      this.spacer,
+    );
     /** @type {?import('./maps.js').HeatMap} */
     this.map = null;
     this.#listen();
@@ -75,7 +82,14 @@ export class Lines {
   #context(canvas) {
     const context = canvas.getContext('2d');
     const { scrollTop } = this.node;
-    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, -scrollTop * devicePixelRatio);
+    context.setTransform(
+      devicePixelRatio,
+      0,
+      0,
+      devicePixelRatio,
+      0,
+      -scrollTop * devicePixelRatio,
+    );
     context.clearRect(0, scrollTop, this.#layout.width, this.#layout.height);
     context.font = font;
     context.textBaseline = 'middle';
@@ -88,13 +102,15 @@ export class Lines {
     const [from, to] = [this.node.scrollTop, this.node.scrollTop + this.node.clientHeight];
     context.strokeStyle = accent;
     for (const line of linesOf(this.map, this.#layout))
-      if (Math.max(line.y1, line.y2) > from && Math.min(line.y1, line.y2) < to) stroke(context, this.#layout, line);
+      if (Math.max(line.y1, line.y2) > from && Math.min(line.y1, line.y2) < to)
+        stroke(context, this.#layout, line);
     context.fillStyle = muted;
-    for (const side of ['rows', 'columns']) this.#labels[side].forEach((_, index) => this.#paintToken(context, side, index));
+    for (const side of ['rows', 'columns'])
+      this.#labels[side].forEach((_, index) => this.#paintToken(context, side, index));
     this.point(this.#pinned.side, this.#pinned.index);
   }
 
-  /** The token in focus and its lines, over the others dimmed. In a sequence that looks at itself it is on both sides. */
+  /** The token in focus and its lines, over the others dimmed. */
   #paintFocus(context, side, index) {
     const { left, right } = this.#layout;
     const { paper, accent, ink } = palette();
@@ -102,23 +118,27 @@ export class Lines {
     context.globalAlpha = 0.86;
     context.fillRect(left, this.node.scrollTop, right - left, this.node.clientHeight);
     context.strokeStyle = accent;
+    context.fillStyle = ink;
     for (const from of sidesOf(this.map, side)) {
       const to = from === 'rows' ? 'columns' : 'rows';
-      context.fillStyle = ink;
       for (const line of linesOf(this.map, this.#layout, { [from]: index })) {
         stroke(context, this.#layout, line);
         this.#paintToken(context, to, line[to]);
       }
-      context.fillStyle = accent;
-      this.#paintToken(context, from, index);
     }
+    context.fillStyle = accent;
+    for (const from of sidesOf(this.map, side)) this.#paintToken(context, from, index);
   }
 
   #paintToken(context, side, index) {
     const { left, right } = this.#layout;
     context.globalAlpha = 1;
     context.textAlign = side === 'rows' ? 'right' : 'left';
-    context.fillText(this.#labels[side][index], side === 'rows' ? left - 4 : right + 4, (index + 0.5) * this.#layout[side]);
+    context.fillText(
+      this.#labels[side][index],
+      side === 'rows' ? left - 4 : right + 4,
+      (index + 0.5) * this.#layout[side],
+    );
   }
 
   #tokenAt(event) {
@@ -131,9 +151,15 @@ export class Lines {
   #listen() {
     const { node } = this;
     new ResizeObserver(() => this.draw()).observe(node);
-    node.addEventListener('pointermove', (event) => this.#layout && this.point(...this.#tokenAt(event)));
+    node.addEventListener(
+      'pointermove',
+      (event) => this.#layout && this.point(...this.#tokenAt(event)),
+    );
     node.addEventListener('pointerleave', () => this.point(this.#pinned.side, this.#pinned.index));
-    node.addEventListener('click', (event) => this.#layout && this.#moveTo(...this.#tokenAt(event)));
+    node.addEventListener(
+      'click',
+      (event) => this.#layout && this.#moveTo(...this.#tokenAt(event)),
+    );
     node.addEventListener('keydown', (event) => this.#layout && this.#key(event));
     node.addEventListener('scroll', () => this.#layout && this.#paint());
   }
@@ -143,7 +169,11 @@ export class Lines {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     const across = { ArrowLeft: 'rows', ArrowRight: 'columns' }[event.key];
     if (by) this.#moveTo(side, Math.max(0, Math.min(this.map[side].length - 1, index + by)));
-    else if (across) this.#moveTo(across, Math.floor(((Math.max(0, index) + 0.5) * this.#layout[side]) / this.#layout[across]));
+    else if (across)
+      this.#moveTo(
+        across,
+        Math.floor(((Math.max(0, index) + 0.5) * this.#layout[side]) / this.#layout[across]),
+      );
     else if (event.key === 'Escape') this.#moveTo(side, -1);
     else return;
     event.preventDefault();
@@ -152,17 +182,25 @@ export class Lines {
   #moveTo(side, index) {
     const { node } = this;
     const y = this.#layout[side] * (index + 0.5);
-    if (y < node.scrollTop || y > node.scrollTop + node.clientHeight) node.scrollTop = y - node.clientHeight / 2;
+    if (y < node.scrollTop || y > node.scrollTop + node.clientHeight)
+      node.scrollTop = y - node.clientHeight / 2;
     this.pin(side, index);
     this.onPin(side, index);
   }
 }
 
-/** Where the columns of tokens and the lines between them are. Both columns take the whole height. */
+/** Where tokens and lines are. Both columns of tokens take the whole height. */
 export function layoutOf(map, width) {
   const height = Math.max(map.rows.length, map.columns.length) * pitch;
   const left = Math.min(150, width * 0.32);
-  return { width, height, left, right: width - left, rows: height / map.rows.length, columns: height / map.columns.length };
+  return {
+    width,
+    height,
+    left,
+    right: width - left,
+    rows: height / map.rows.length,
+    columns: height / map.columns.length,
+  };
 }
 
 /** The lines worth drawing: all of them, or those of one row or column. */
@@ -175,12 +213,18 @@ export function* linesOf(map, layout, only = {}) {
     for (let columns = firstColumn; columns < endColumn; ++columns) {
       const weight = Math.abs(map.values[rows * width + columns]) / (map.most || 1);
       if (weight < faintest) continue;
-      yield { rows, columns, weight, y1: (rows + 0.5) * layout.rows, y2: (columns + 0.5) * layout.columns };
+      yield {
+        rows,
+        columns,
+        weight,
+        y1: (rows + 0.5) * layout.rows,
+        y2: (columns + 0.5) * layout.columns,
+      };
     }
   }
 }
 
-/** The sides on which a token stands. */
+/** The sides on which a token stands: both, in a sequence that looks at itself. */
 export function sidesOf(map, side) {
   return map.isSelf ? ['rows', 'columns'] : [side];
 }

@@ -1,25 +1,17 @@
 // The page: puts the state, the run and the views together.
-import { getModels, getSnapshots } from './api.js';
-import { beamView } from './beam.js';
-import { candidates } from './candidates.js';
-import { compareView } from './compare.js';
+import { getModels } from './api.js';
 import { composer } from './composer.js';
 import { element, fillSelect } from './dom.js';
 import { save } from './export.js';
-import { headView } from './heads.js';
 import { describeKeys, listenForKeys } from './keys.js';
 import { selectionOf } from './maps.js';
-import { matrixView } from './matrix_view.js';
 import { notice } from './notice.js';
-import { overview } from './overview.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
-import { saliencyView } from './saliency.js';
 import { Store } from './state.js';
 import { theme } from './theme.js';
-import { timeline } from './timeline.js';
 import { spell } from './tokens.js';
-import { trainingView } from './training.js';
+import { emptyView, lacking, views } from './views.js';
 
 /**
  * What views share.
@@ -30,24 +22,6 @@ import { trainingView } from './training.js';
  *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>,
  *   textOf: function(import('./run.js').Node[]): string}} App
  */
-/**
- * A view, with controls of its own if it has any: `draw` paints anew, `update` follows state and run, `export` gives what is shown.
- * @typedef {{node: HTMLElement, controls?: HTMLElement, draw: function(): void, update: function(): void, leave?: function(): void,
- *   play?: function(): void, zoom?: function(number): void, export: function(): ?import('./export.js').Picture}} View
- */
-
-const views = [
-  { id: 'matrix', title: 'Matrix', make: matrixView, needs: 'attention', picks: true },
-  { id: 'heads', title: 'Heads', make: headView, needs: 'attention', picks: true },
-  { id: 'model', title: 'Model', make: overview, needs: 'attention' },
-  { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
-  { id: 'beam', title: 'Beam', make: beamView, needs: 'run', picks: true },
-  { id: 'next', title: 'Next tokens', make: candidates, needs: 'run' },
-  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run' },
-  { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
-  { id: 'training', title: 'Training', make: trainingView, needs: 'nothing' },
-];
-
 const $ = (id) => document.getElementById(id);
 const store = new Store();
 const problems = notice($('notice'), () => start());
@@ -83,7 +57,7 @@ const picker = new Picker((selection) => store.set(selection));
 const switchTheme = theme(() => drawAll());
 let note = '';
 let isScheduled = false;
-/** @type {{id: string, view: ?View}} */
+/** @type {{id: string, view: ?import('./views.js').View}} */
 let shown = { id: '', view: null };
 
 /** Updates the page once in a frame, however much changes. */
@@ -107,7 +81,9 @@ function update() {
   sentence.update();
   showTabs(place.id);
   const lack = lacking(place, model, run);
-  mount(lack ? `${place.id} ${lack}` : place.id, () => (lack ? emptyView(lack) : place.make(app)));
+  mount(lack ? `${place.id} ${lack}` : place.id, () =>
+    lack ? emptyView(app, lack) : place.make(app),
+  );
   const picks = place.picks && !lack && model.layers.length > 0;
   picker.node.hidden = !picks;
   if (picks) picker.show(model, app.selection);
@@ -122,31 +98,6 @@ function mount(id, make) {
   shown = { id, view: make() };
   $('view').replaceChildren(shown.view.node);
   $('controls').replaceChildren(...(shown.view.controls ? [shown.view.controls] : []), picker.node);
-}
-
-/** Why a view cannot be shown: nothing was written yet, or the model does not look. */
-function lacking({ needs }, model, run) {
-  if (needs === 'nothing') return '';
-  if (needs === 'attention' && !model.layers.length) return 'attention';
-  return run ? '' : 'sentence';
-}
-
-function emptyView(lack) {
-  const text = lack === 'attention'
-    ? 'This model has no attention to look at. Its beam, its next tokens and its saliency can be seen.'
-    : 'Type a sentence above and press Enter. It is written token by token, and what the model looks at is drawn as it goes.';
-  const node = element('div', { className: 'empty' }, element('p', {}, text));
-  if (lack === 'sentence' && app.model.snapshots) suggest(node);
-  return { node, draw() {}, update() {}, export: () => null };
-}
-
-/** Offers the sentences that training kept maps of. */
-async function suggest(node) {
-  const { sentences } = await getSnapshots(app.model.id).catch(() => ({ sentences: [] }));
-  node.append(...sentences.map(({ source }) => {
-    const text = spell(source);
-    return element('button', { type: 'button', className: 'example', dir: 'auto', onclick: () => app.rerun({ source: text }) }, text);
-  }));
 }
 
 function showTabs(chosen) {
@@ -169,7 +120,13 @@ function saveAs(format) {
   if (!picture) return;
   const { model, run } = app;
   const output = run ? app.textOf(run.path(store.state.path)) : '';
-  save(format, picture, { model: model.name, source: store.state.source, output, note, link: location.href }).catch(problems.fail);
+  save(format, picture, {
+    model: model.name,
+    source: store.state.source,
+    output,
+    note,
+    link: location.href,
+  }).catch(problems.fail);
 }
 
 /** Arrow keys move among the tabs. */
@@ -188,15 +145,36 @@ function step(by) {
 }
 
 function listen() {
-  $('tabs').replaceChildren(...views.map(({ id, title }) =>
-    element('button', { type: 'button', role: 'tab', value: id, 'aria-controls': 'view', onclick: () => store.set({ view: id }) }, title)));
+  $('tabs').replaceChildren(
+    ...views.map(({ id, title }) =>
+      element(
+        'button',
+        {
+          type: 'button',
+          role: 'tab',
+          value: id,
+          'aria-controls': 'view',
+          onclick: () => store.set({ view: id }),
+        },
+        title,
+      ),
+    ),
+  );
   $('tabs').addEventListener('keydown', walkTabs);
-  $('model').addEventListener('change', ({ target }) => store.set({ model: Number(target.value), path: '' }));
+  $('model').addEventListener('change', ({ target }) =>
+    store.set({ model: Number(target.value), path: '' }),
+  );
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());
-  $('zoom').addEventListener('click', ({ target }) => target.value && shown.view.zoom(Number(target.value)));
+  $('zoom').addEventListener(
+    'click',
+    ({ target }) => target.value && shown.view.zoom(Number(target.value)),
+  );
   $('export').addEventListener('click', ({ target }) => target.value && saveAs(target.value));
-  addEventListener('click', ({ target }) => $('export').contains(target) || ($('export').open = false));
+  addEventListener(
+    'click',
+    ({ target }) => $('export').contains(target) || ($('export').open = false),
+  );
   describeKeys($('keys'));
   const byNumber = views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })]);
   listenForKeys({
@@ -229,7 +207,11 @@ async function start() {
     return problems.fail(error);
   }
   $('note').textContent = note;
-  fillSelect($('model'), app.models.map(({ id, name }) => [String(id), name]), String(app.model.id));
+  fillSelect(
+    $('model'),
+    app.models.map(({ id, name }) => [String(id), name]),
+    String(app.model.id),
+  );
   $('model').disabled = app.models.length < 2;
   runner.forget();
   runner.follow(app.model, store.state);

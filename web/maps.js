@@ -2,13 +2,18 @@
 import { getLabels, getMap } from './api.js';
 
 /**
- * A matrix to be drawn, with what its rows and columns are.
+ * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
+ * colour; `isSelf`: a sequence looks at itself; `room`: rows to leave room for while it grows.
  * @typedef {{title: string, rows: string[], columns: string[], values: Float32Array, most: number,
- *   signed?: boolean, room?: number}} HeatMap
+ *   signed?: boolean, isSelf?: boolean, room?: number}} HeatMap
  */
 /** @typedef {{part: string, layer: string, head: string}} Selection */
 
-export const parts = { cross: 'output to input', encoder: 'input to itself', decoder: 'output to itself' };
+export const parts = {
+  cross: 'output to input',
+  encoder: 'input to itself',
+  decoder: 'output to itself',
+};
 
 /** The parts a model has, those that say most first. */
 export function partsOf(model) {
@@ -28,8 +33,14 @@ export function selectionOf(model, { part, layer, head }) {
   const owned = partsOf(model);
   const chosen = model.layers.find(({ name }) => name === layer);
   const validPart = chosen?.part ?? (owned.includes(part) ? part : owned[0]);
-  if (!chosen) return { part: validPart, layer: ['rollout', 'flow'].includes(layer) ? layer : 'mean', head: 'mean' };
-  const isHead = head === 'mean' || head === 'max' || (/^\d+$/.test(head) && Number(head) < chosen.heads);
+  if (!chosen)
+    return {
+      part: validPart,
+      layer: ['rollout', 'flow'].includes(layer) ? layer : 'mean',
+      head: 'mean',
+    };
+  const isHead =
+    head === 'mean' || head === 'max' || (/^\d+$/.test(head) && Number(head) < chosen.heads);
   return { part: validPart, layer, head: isHead ? head : 'mean' };
 }
 

@@ -1,6 +1,6 @@
 // A heat map that can be looked around in: hover, click, arrow keys, zoom by wheel, pinch or key.
 import { element } from './dom.js';
-import { mostOf, paintCursor, paintMap, roomForLabels, shortLabels } from './paint.js';
+import { mostOf, paintCursor, paintMap, resize, roomForLabels, shortLabels } from './paint.js';
 
 const largestCell = 40;
 const smallestCell = 7; // of whole pixels; smaller ones are fractions
@@ -20,18 +20,26 @@ export class Matrix {
   /**
    * @param {string} label what it shows, for those who do not see it
    * @param {{onPoint?: function(number, number): void, onPin?: function(number, number): void,
-   *   onSpare?: function(number): void, tallest?: number}} [options] called when the cursor moves, when a cell
-   *   is chosen, and with the width left unused; the share of the window that the map may always be high
+   *   onSpare?: function(number): void, tallest?: number}} [options] called when the cursor moves,
+   *   when a cell is chosen, and with the width left unused; the share of the window that the map
+   *   may always be high
    */
-  constructor(label, { onPoint = () => {}, onPin = () => {}, onSpare = () => {}, tallest = 0.5 } = {}) {
+  constructor(
+    label,
+    { onPoint = () => {}, onPin = () => {}, onSpare = () => {}, tallest = 0.5 } = {},
+  ) {
     this.onPoint = onPoint;
     this.onPin = onPin;
     this.onSpare = onSpare;
     this.tallest = tallest;
     this.cells = element('canvas');
     this.cursor = element('canvas', { className: 'cursor' });
-    this.node = element('div', { className: 'matrix', tabIndex: 0, role: 'application', 'aria-label': label },
-      this.cells, this.cursor);
+    this.node = element(
+      'div',
+      { className: 'matrix', tabIndex: 0, role: 'application', 'aria-label': label },
+      this.cells,
+      this.cursor,
+    );
     /** @type {?import('./maps.js').HeatMap} */
     this.map = null;
     /** The least room for labels: maps side by side have the same. */
@@ -39,9 +47,13 @@ export class Matrix {
     this.#listen();
   }
 
-  /** Draws a map. The place and zoom stay when its size does. @param {import('./maps.js').HeatMap} map */
+  /**
+   * Draws a map. The place and zoom stay when its size does.
+   * @param {import('./maps.js').HeatMap} map
+   */
   show(map) {
-    const sameSize = this.map?.rows.length === map.rows.length && this.map?.columns.length === map.columns.length;
+    const sameSize =
+      this.map?.rows.length === map.rows.length && this.map?.columns.length === map.columns.length;
     if (!sameSize && !map.room) this.#zoom = 1;
     this.map = map;
     this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
@@ -94,7 +106,11 @@ export class Matrix {
     const margins = mostOf(this.#room, this.margins);
     const widest = this.node.clientWidth - margins.left - margins.right;
     const highest = this.#heightInSight() - margins.top;
-    const fitting = Math.min(largestCell, widest / columns.length, highest / Math.max(rows.length, room));
+    const fitting = Math.min(
+      largestCell,
+      widest / columns.length,
+      highest / Math.max(rows.length, room),
+    );
     const size = (fitting < smallestCell ? fitting : Math.floor(fitting)) * this.#zoom;
     const width = Math.min(columns.length * size, widest);
     const height = Math.min(rows.length * size, highest);
@@ -108,7 +124,7 @@ export class Matrix {
     this.onSpare(widest - width);
   }
 
-  /** The height that can be seen at once: what the window has below the top of the map, or a share of it. */
+  /** The height there is: what the window has below the top of the map, or a share of it. */
   #heightInSight() {
     const below = innerHeight - (this.node.getBoundingClientRect().top + scrollY) - legendHeight;
     const least = this.map.rows.length > longFrom ? 0.85 : this.tallest;
@@ -205,7 +221,10 @@ export class Matrix {
     const { row, column } = this.#pinned;
     if (arrow) {
       const clamp = (value, count) => Math.max(0, Math.min(count - 1, value));
-      this.#moveTo(clamp(row + arrow[0], this.map.rows.length), clamp(column + arrow[1], this.map.columns.length));
+      this.#moveTo(
+        clamp(row + arrow[0], this.map.rows.length),
+        clamp(column + arrow[1], this.map.columns.length),
+      );
     } else if (event.key === 'Home') this.#moveTo(Math.max(0, row), 0);
     else if (event.key === 'End') this.#moveTo(Math.max(0, row), this.map.columns.length - 1);
     else if (event.key === '+' || event.key === '=') this.zoom(1.5);
@@ -229,13 +248,4 @@ export class Matrix {
     this.#layout.y += y;
     this.draw();
   }
-}
-
-/** Gives a canvas its size in CSS pixels, sharp on any screen. */
-export function resize(canvas, width, height) {
-  const [across, down] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
-  if (canvas.width !== across) canvas.width = across;
-  if (canvas.height !== down) canvas.height = down;
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
 }

@@ -1,4 +1,4 @@
-// The alignment matrix, with the panel of what its cells say. It draws itself while the model writes.
+// The alignment matrix and the panel of what its cells say. It draws itself while the model writes.
 import { element } from './dom.js';
 import { latest } from './latest.js';
 import { loadMap } from './maps.js';
@@ -11,14 +11,17 @@ import { number, Readout } from './readout.js';
 export function matrixView(app) {
   const readout = new Readout('Point at a cell, or walk with the arrow keys.');
   const scale = legend();
-  const matrix = new Matrix('Attention matrix: rows look, columns are looked at. Arrow keys walk.', {
-    onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
-    onPoint: (row, column) => readout.show(matrix.map, row, column),
-    onPin: (row, column) => {
-      app.store.set({ row, column });
-      if (row >= 0 && column >= 0) app.announce(describe(matrix.map, row, column));
+  const matrix = new Matrix(
+    'Attention matrix: rows look, columns are looked at. Arrow keys walk.',
+    {
+      onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
+      onPoint: (row, column) => readout.show(matrix.map, row, column),
+      onPin: (row, column) => {
+        app.store.set({ row, column });
+        if (row >= 0 && column >= 0) app.announce(describe(matrix.map, row, column));
+      },
     },
-  });
+  );
   const load = latest(app.fail);
   const show = (map) => {
     matrix.show(map);
@@ -27,8 +30,12 @@ export function matrixView(app) {
     matrix.pin(row, column);
     readout.show(map, row, column);
   };
-  const node = element('div', { className: 'beside' },
-    element('div', { className: 'stage' }, matrix.node, scale.node), readout.node);
+  const node = element(
+    'div',
+    { className: 'beside' },
+    element('div', { className: 'stage' }, matrix.node, scale.node),
+    readout.node,
+  );
   return {
     node,
     draw: () => matrix.draw(),
@@ -41,7 +48,12 @@ export function matrixView(app) {
       load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
     },
     zoom: (factor) => matrix.zoom(factor),
-    export: () => matrix.map && { title: matrix.map.title, svg: () => heatMapSvg([matrix.map]), data: matrix.map },
+    export: () =>
+      matrix.map && {
+        title: matrix.map.title,
+        svg: () => heatMapSvg([matrix.map]),
+        data: matrix.map,
+      },
   };
 }
 

@@ -25,10 +25,16 @@ export function notice(node, onAgain) {
   const fail = (error) => {
     if (timer) return;
     const action = { 0: 'Try now', 404: 'Run again' }[error.status];
-    const text = error.status === 0
-      ? 'The explorer does not answer. It may have been stopped; this page goes on when it is back.'
-      : error.message;
-    node.replaceChildren(text, ...(action ? [' ', element('button', { type: 'button', className: 'quiet', onclick: again }, action)] : []));
+    const text =
+      error.status === 0
+        ? 'The explorer does not answer; it may have been stopped. The page goes on when it is back.'
+        : error.message;
+    node.replaceChildren(
+      text,
+      ...(action
+        ? [' ', element('button', { type: 'button', className: 'quiet', onclick: again }, action)]
+        : []),
+    );
     node.hidden = false;
     if (error.status === 0) waitForServer();
   };

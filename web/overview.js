@@ -1,17 +1,23 @@
 // The model view: every head of every layer as a small map; one click opens it.
-import { palette, pixelsOf } from './colours.js';
+import { levelOf, palette, pixelsOf } from './colours.js';
 import { getEntropy, getThumbnails } from './api.js';
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
 import { layersOf, parts, partsOf } from './maps.js';
-import { escape, svgDocument } from './vector.js';
+import { escape, svgDocument, tag } from './markup.js';
 
 const size = 32; // cells of a small map, at most
 
 /** @param {import('./main.js').App} app */
 export function overview(app) {
-  const part = choice('Attention', Object.entries(parts), (name) => app.store.set({ part: name, layer: 'mean' }));
-  const grid = element('div', { className: 'overview', role: 'grid', 'aria-label': 'Heads by layer' });
+  const part = choice('Attention', Object.entries(parts), (name) =>
+    app.store.set({ part: name, layer: 'mean' }),
+  );
+  const grid = element('div', {
+    className: 'overview',
+    role: 'grid',
+    'aria-label': 'Heads by layer',
+  });
   const load = latest(app.fail);
   let shown = null;
 
@@ -19,32 +25,57 @@ export function overview(app) {
     shown = { ...thumbnails, names: layers.map(({ name }) => name), entropy };
     const { heads } = thumbnails;
     grid.style.setProperty('--heads', heads);
-    grid.replaceChildren(...layers.map((layer, index) => {
-      const cells = Array.from({ length: heads }, (_, head) => cell(app, shown, index, head));
-      return element('div', { role: 'row' }, element('span', { role: 'rowheader', className: 'layer' }, layer.name), ...cells);
-    }));
+    grid.replaceChildren(
+      ...layers.map((layer, index) => {
+        const cells = Array.from({ length: heads }, (_, head) => cell(app, shown, index, head));
+        return element(
+          'div',
+          { role: 'row' },
+          element('span', { role: 'rowheader', className: 'layer' }, layer.name),
+          ...cells,
+        );
+      }),
+    );
     const first = grid.querySelector('[aria-current=true]') ?? grid.querySelector('button');
     if (first) first.tabIndex = 0;
   };
   grid.addEventListener('keydown', (event) => walk(grid, shown, event));
   return {
     controls: part.node,
-    node: element('div', {},
-      element('p', { className: 'hint' }, 'Each map is scaled to its own largest weight. Beneath it: the mean entropy of its rows, in nats; a low one looks at few tokens.'),
-      grid),
+    node: element(
+      'div',
+      {},
+      element(
+        'p',
+        { className: 'hint' },
+        'Each map is scaled to its own largest weight. Beneath it is the mean entropy of its ' +
+          'rows, in nats: a head with a low one looks at few tokens.',
+      ),
+      grid,
+    ),
     draw() {
       grid.querySelectorAll('canvas').forEach((canvas) => paint(canvas, shown));
     },
     update() {
       const { run, selection, model } = app;
-      part.node.querySelectorAll('button').forEach((button) => (button.hidden = !partsOf(model).includes(button.value)));
+      part.node
+        .querySelectorAll('button')
+        .forEach((button) => (button.hidden = !partsOf(model).includes(button.value)));
       part.choose(selection.part);
       if (!run.done) return;
-      load(JSON.stringify([run.id, selection.part]),
-        () => Promise.all([getThumbnails(run.number, selection.part, size), getEntropy(run.number)]),
-        (loaded) => show(loaded, layersOf(model, selection.part)));
+      load(
+        JSON.stringify([run.id, selection.part]),
+        () =>
+          Promise.all([getThumbnails(run.number, selection.part, size), getEntropy(run.number)]),
+        (loaded) => show(loaded, layersOf(model, selection.part)),
+      );
     },
-    export: () => shown && { title: `all heads, ${parts[app.selection.part]}`, svg: () => gridSvg(shown), data: plain(shown) },
+    export: () =>
+      shown && {
+        title: `all heads, ${parts[app.selection.part]}`,
+        svg: () => gridSvg(shown),
+        data: plain(shown),
+      },
   };
 }
 
@@ -55,12 +86,19 @@ function cell(app, shown, layer, head) {
   canvas.dataset.place = layer * shown.heads + head;
   paint(canvas, shown);
   const { selection } = app;
-  return element('button', {
-    type: 'button', tabIndex: -1, role: 'gridcell',
-    'aria-label': `${name}, head ${head}, entropy ${entropy?.toFixed(2)}`,
-    'aria-current': selection.layer === name && selection.head === String(head),
-    onclick: () => app.store.set({ view: 'matrix', layer: name, head: String(head) }),
-  }, canvas, element('small', {}, entropy === undefined ? '' : entropy.toFixed(2)));
+  return element(
+    'button',
+    {
+      type: 'button',
+      tabIndex: -1,
+      role: 'gridcell',
+      'aria-label': `${name}, head ${head}, entropy ${entropy?.toFixed(2)}`,
+      'aria-current': selection.layer === name && selection.head === String(head),
+      onclick: () => app.store.set({ view: 'matrix', layer: name, head: String(head) }),
+    },
+    canvas,
+    element('small', {}, entropy === undefined ? '' : entropy.toFixed(2)),
+  );
 }
 
 function paint(canvas, shown) {
@@ -76,7 +114,9 @@ function thumbnail({ rows, columns, values }, place) {
 
 /** Arrow keys walk over the grid. */
 function walk(grid, shown, event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -shown?.heads, ArrowDown: shown?.heads }[event.key];
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -shown?.heads, ArrowDown: shown?.heads }[
+    event.key
+  ];
   if (!by) return;
   const buttons = [...grid.querySelectorAll('button')];
   const from = buttons.indexOf(document.activeElement);
@@ -91,22 +131,40 @@ function walk(grid, shown, event) {
 function gridSvg(shown) {
   const { muted, heat } = palette();
   const { rows, columns, heads, names } = shown;
-  const [side, pitch, left] = [64, 76, 140];
-  const body = names.map((name, layer) => {
-    const maps = Array.from({ length: heads }, (_, head) => {
-      const { values, most } = thumbnail(shown, layer * heads + head);
-      const cells = Array.from(values, (value, i) =>
-        `<rect x="${i % columns}" y="${Math.floor(i / columns)}" width="1" height="1" fill="${heat.css[Math.round((value / most) * 255)]}"/>`);
-      return `<g transform="translate(${left + head * pitch} ${16 + layer * pitch}) scale(${side / columns} ${side / rows})">${cells.join('')}</g>`;
-    });
-    return `<text x="16" y="${52 + layer * pitch}" fill="${muted}">${escape(name)}</text>${maps.join('')}`;
+  const [side, pitch, left, top] = [64, 76, 140, 16];
+  const small = (place, x, y) => {
+    const { values, most } = thumbnail(shown, place);
+    const cells = Array.from(values, (value, i) =>
+      tag('rect', {
+        x: i % columns,
+        y: Math.floor(i / columns),
+        width: 1,
+        height: 1,
+        fill: heat.css[levelOf(value, most)],
+      }),
+    );
+    const scale = `scale(${side / columns} ${side / rows})`;
+    return tag('g', { transform: `translate(${x} ${y}) ${scale}` }, ...cells);
+  };
+  const body = names.flatMap((name, layer) => {
+    const y = top + layer * pitch;
+    const title = tag('text', { x: 16, y: y + side / 2 + 4, fill: muted }, escape(name));
+    const maps = Array.from({ length: heads }, (_, head) =>
+      small(layer * heads + head, left + head * pitch, y),
+    );
+    return [title, ...maps];
   });
-  return svgDocument(left + heads * pitch + 8, names.length * pitch + 24, body.join('\n'));
+  return svgDocument(left + heads * pitch + 8, names.length * pitch + 24, ...body);
 }
 
 function plain(shown) {
   const { rows, columns, heads, names, entropy } = shown;
-  const maps = names.flatMap((layer, index) => Array.from({ length: heads }, (_, head) =>
-    ({ layer, head, bytes: Array.from(thumbnail(shown, index * heads + head).values) })));
+  const maps = names.flatMap((layer, index) =>
+    Array.from({ length: heads }, (_, head) => ({
+      layer,
+      head,
+      bytes: Array.from(thumbnail(shown, index * heads + head).values),
+    })),
+  );
   return { rows, columns, maps, entropy: entropy.layers };
 }

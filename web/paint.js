@@ -17,6 +17,18 @@ ruler.font = font;
  *   x: number, y: number}} Layout
  */
 
+/** Gives a canvas its size in CSS pixels, sharp on any screen. */
+export function resize(canvas, width, height) {
+  const [across, down] = [
+    Math.round(width * devicePixelRatio),
+    Math.round(height * devicePixelRatio),
+  ];
+  if (canvas.width !== across) canvas.width = across;
+  if (canvas.height !== down) canvas.height = down;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
 /** Labels as they are painted. */
 export function shortLabels(tokens) {
   return tokenTexts(tokens).map((text) => {
@@ -27,14 +39,23 @@ export function shortLabels(tokens) {
 
 /** The room that labels take, measured. */
 export function roomForLabels(rows, columns) {
-  const widest = (labels) => labels.reduce((most, text) => Math.max(most, ruler.measureText(text).width), 0);
+  const widest = (labels) =>
+    labels.reduce((most, text) => Math.max(most, ruler.measureText(text).width), 0);
   const slanted = widest(columns) * Math.SQRT1_2;
-  return { left: Math.ceil(widest(rows)) + 14, top: Math.ceil(slanted) + 18, right: Math.ceil(slanted) + 8 };
+  return {
+    left: Math.ceil(widest(rows)) + 14,
+    top: Math.ceil(slanted) + 18,
+    right: Math.ceil(slanted) + 8,
+  };
 }
 
 /** The larger of two margins, side by side. */
 export function mostOf(a, b) {
-  return { left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.max(a.right, b.right) };
+  return {
+    left: Math.max(a.left, b.left),
+    top: Math.max(a.top, b.top),
+    right: Math.max(a.right, b.right),
+  };
 }
 
 /**
@@ -61,7 +82,8 @@ export function paintMap(context, map, layout, labels) {
     if (row % rowStep === 0) paintRowLabel(context, layout, row, labels.rows[row]);
   const columnStep = stepOf(layout.size, lineHeight * 1.25, thinnedHeight * 1.25);
   for (const column of visible(layout.x, width, layout.size, map.columns.length))
-    if (column % columnStep === 0) paintColumnLabel(context, layout, column, labels.columns[column]);
+    if (column % columnStep === 0)
+      paintColumnLabel(context, layout, column, labels.columns[column]);
 }
 
 /**
@@ -98,7 +120,8 @@ export function paintCursor(context, layout, labels, row, column) {
     label(false);
   };
   if (row >= 0) paint((erase) => paintRowLabel(context, layout, row, labels.rows[row], erase));
-  if (column >= 0) paint((erase) => paintColumnLabel(context, layout, column, labels.columns[column], erase));
+  if (column >= 0)
+    paint((erase) => paintColumnLabel(context, layout, column, labels.columns[column], erase));
 }
 
 /** Which labels are shown: every one, or one in so many that they stand apart. */

@@ -27,10 +27,20 @@ export class Panels {
         onPin: (row, column) => onPin(...this.#shared(i, row, column)),
       });
       const [title, value, scale] = [element('span'), element('output'), legend()];
-      const node = element('figure', {}, element('figcaption', {}, title, value), matrix.node, scale.node);
+      const node = element(
+        'figure',
+        {},
+        element('figcaption', {}, title, value),
+        matrix.node,
+        scale.node,
+      );
       return { node, matrix, title, value, scale };
     });
-    this.node = element('div', { className: 'panels' }, ...this.figures.map((figure) => figure.node));
+    this.node = element(
+      'div',
+      { className: 'panels' },
+      ...this.figures.map((figure) => figure.node),
+    );
   }
 
   /** @param {Panel[]} panels one for each name; fewer hide the last ones */
@@ -65,8 +75,14 @@ export class Panels {
       const { matrix, value } = this.figures[i];
       const [mine, across] = own(panel, row, column);
       matrix.point(mine, across);
-      const inside = mine >= 0 && across >= 0 && mine < panel.map.rows.length && across < panel.map.columns.length;
-      value.textContent = inside ? number(panel.map.values[mine * panel.map.columns.length + across]) : '';
+      const inside =
+        mine >= 0 &&
+        across >= 0 &&
+        mine < panel.map.rows.length &&
+        across < panel.map.columns.length;
+      value.textContent = inside
+        ? number(panel.map.values[mine * panel.map.columns.length + across])
+        : '';
     });
   }
 

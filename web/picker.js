@@ -6,12 +6,18 @@ import { layersOf, parts, partsOf } from './maps.js';
 export class Picker {
   /** @param {function(Partial<import('./maps.js').Selection>): void} onChoose */
   constructor(onChoose) {
-    const select = (choose) => element('select', { onchange: (event) => choose(event.target.value) });
+    const select = (choose) =>
+      element('select', { onchange: (event) => choose(event.target.value) });
     this.part = select((part) => onChoose({ part, layer: 'mean', head: 'mean' }));
     this.layer = select((layer) => onChoose({ part: this.part.value, layer }));
     this.head = select((head) => onChoose({ head }));
-    this.node = element('div', { className: 'picker' },
-      field('Attention', this.part), field('Layer', this.layer), field('Head', this.head));
+    this.node = element(
+      'div',
+      { className: 'picker' },
+      field('Attention', this.part),
+      field('Layer', this.layer),
+      field('Head', this.head),
+    );
   }
 
   /**
@@ -19,7 +25,11 @@ export class Picker {
    * @param {import('./maps.js').Selection} selection
    */
   show(model, { part, layer, head }) {
-    fillSelect(this.part, partsOf(model).map((name) => [name, parts[name]]), part);
+    fillSelect(
+      this.part,
+      partsOf(model).map((name) => [name, parts[name]]),
+      part,
+    );
     fillSelect(this.layer, layerOptions(model, part), layer);
     fillSelect(this.head, headOptions(model, layer), head);
     this.head.parentElement.hidden = this.head.options.length < 2;
@@ -44,7 +54,11 @@ export function stepped(model, { part, layer, head }, { layers = 0, heads = 0 })
 /** The layers to choose from, and what can be made of all of them. */
 export function layerOptions(model, part) {
   const layers = layersOf(model, part);
-  const reductions = [['mean', 'all: mean'], ['rollout', 'all: rollout'], ['flow', 'all: flow']];
+  const reductions = [
+    ['mean', 'all: mean'],
+    ['rollout', 'all: rollout'],
+    ['flow', 'all: flow'],
+  ];
   return [...reductions, ...layers.map(({ name }) => [name, name])];
 }
 

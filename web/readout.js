@@ -1,10 +1,10 @@
-// The panel beside a map: the weight under the cursor, where its row looks and who looks at its column.
+// The panel beside a map: the weight under the cursor, and the largest of its row and column.
 import { element } from './dom.js';
 import { tokenText } from './tokens.js';
 
 const listed = 6;
 
-/** What the cursor points at, in words and bars. Nothing in it changes size, so hovering lays out nothing. */
+/** What the cursor points at, in words and bars. Nothing in it changes size while one hovers. */
 export class Readout {
   /**
    * @param {string} hint shown while nothing is pointed at
@@ -17,8 +17,14 @@ export class Readout {
     this.value = element('output', { className: 'value', hidden: !ofCells });
     this.looks = barList('looks at');
     this.seen = barList('is seen by');
-    this.node = element('aside', { className: 'readout', 'aria-label': 'Weight under the cursor' },
-      this.value, this.pair, this.looks.node, this.seen.node);
+    this.node = element(
+      'aside',
+      { className: 'readout', 'aria-label': 'Weight under the cursor' },
+      this.value,
+      this.pair,
+      this.looks.node,
+      this.seen.node,
+    );
     this.show(null, -1, -1);
   }
 
@@ -30,7 +36,8 @@ export class Readout {
     if (!map || row >= map.rows.length || column >= map.columns.length) [row, column] = [-1, -1];
     const [hasRow, hasColumn] = [row >= 0, column >= 0];
     this.node.classList.toggle('empty', !hasRow && !hasColumn);
-    this.value.textContent = hasRow && hasColumn ? number(map.values[row * map.columns.length + column]) : '';
+    this.value.textContent =
+      hasRow && hasColumn ? number(map.values[row * map.columns.length + column]) : '';
     this.pair.replaceChildren(...this.#words(map, row, column));
     this.looks.show(hasRow ? rank(map, row, true) : [], map);
     this.seen.show(hasColumn ? rank(map, column, false) : [], map);
@@ -72,7 +79,12 @@ function barList(title) {
     const [name, bar, value] = [element('bdi'), element('i'), element('span')];
     return { node: element('li', {}, name, bar, value), name, bar, value };
   });
-  const node = element('section', {}, element('h3', {}, title), element('ol', {}, ...rows.map((row) => row.node)));
+  const node = element(
+    'section',
+    {},
+    element('h3', {}, title),
+    element('ol', {}, ...rows.map((row) => row.node)),
+  );
   const show = (entries, map) => {
     node.classList.toggle('off', !entries.length);
     rows.forEach((row, i) => {

@@ -88,7 +88,9 @@ export class Run {
 
   /** Lists the nodes of the level that was added. */
   #arrange() {
-    const level = this.levels.at(-1).flatMap((node) => node.children.sort((a, b) => b.total - a.total));
+    const level = this.levels
+      .at(-1)
+      .flatMap((node) => node.children.sort((a, b) => b.total - a.total));
     if (level.length) this.levels.push(level);
   }
 

@@ -1,4 +1,5 @@
-// Runs of sentences: the one on the page, begun anew when the state asks for another, and those beside it.
+// Runs of sentences: the one on the page, begun anew when the state asks for another, and those
+// beside it.
 import { ApiError, postRun } from './api.js';
 import { Run } from './run.js';
 

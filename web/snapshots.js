@@ -12,11 +12,17 @@ const pace = 500; // milliseconds a snapshot
 /** @param {import('./main.js').App} app */
 export function snapshots(app) {
   const { store } = app;
-  const choose = (key) => element('select', { onchange: ({ target }) => store.set({ [key]: target.value }) });
+  const choose = (key) =>
+    element('select', { onchange: ({ target }) => store.set({ [key]: target.value }) });
   const [layer, head] = [choose('layer'), choose('head')];
-  const sentence = element('select', { onchange: ({ target }) => store.set({ sentence: Number(target.value) }) });
+  const sentence = element('select', {
+    onchange: ({ target }) => store.set({ sentence: Number(target.value) }),
+  });
   const slider = element('input', {
-    type: 'range', min: 0, 'aria-label': 'Snapshot', oninput: () => store.set({ snapshot: Number(slider.value) }),
+    type: 'range',
+    min: 0,
+    'aria-label': 'Snapshot',
+    oninput: () => store.set({ snapshot: Number(slider.value) }),
   });
   const place = element('output', { className: 'place' });
   const play = player(() => {
@@ -25,10 +31,20 @@ export function snapshots(app) {
     return placeNow() < last;
   }, pace);
   const matrix = new Matrix('Attention at a step of training', { tallest: 0.6 });
-  const node = element('section', { hidden: true, 'aria-label': 'Snapshots' },
+  const node = element(
+    'section',
+    { hidden: true, 'aria-label': 'Snapshots' },
     element('h2', {}, 'Alignment, as it was learned'),
-    element('div', { className: 'picker' }, field('Sentence', sentence), field('Layer', layer), field('Head', head)),
-    element('div', { className: 'transport' }, play.button, slider, place), matrix.node);
+    element(
+      'div',
+      { className: 'picker' },
+      field('Sentence', sentence),
+      field('Layer', layer),
+      field('Head', head),
+    ),
+    element('div', { className: 'transport' }, play.button, slider, place),
+    matrix.node,
+  );
   const loadList = latest(app.fail);
   const loadMap = latest(app.fail);
   let saved = null;
@@ -40,20 +56,37 @@ export function snapshots(app) {
   const show = () => {
     const { state } = store;
     const layers = saved.layers;
-    const chosen = layers.find(({ name }) => name === state.layer) ?? layers.findLast(({ part }) => part === 'cross') ?? layers[0];
-    const selection = selectionOf({ layers }, { part: chosen.part, layer: chosen.name, head: state.head });
+    const chosen =
+      layers.find(({ name }) => name === state.layer) ??
+      layers.findLast(({ part }) => part === 'cross') ??
+      layers[0];
+    const selection = selectionOf(
+      { layers },
+      { part: chosen.part, layer: chosen.name, head: state.head },
+    );
     const index = Math.min(state.sentence, saved.sentences.length - 1);
     const text = saved.sentences[index];
-    fillSelect(sentence, saved.sentences.map(({ source }, i) => [String(i), spell(source)]), String(index));
-    fillSelect(layer, layers.map(({ name }) => [name, name]), chosen.name);
+    fillSelect(
+      sentence,
+      saved.sentences.map(({ source }, i) => [String(i), spell(source)]),
+      String(index),
+    );
+    fillSelect(
+      layer,
+      layers.map(({ name }) => [name, name]),
+      chosen.name,
+    );
     fillSelect(head, headOptions({ layers }, chosen.name), selection.head);
     const step = saved.steps[placeNow()];
     slider.max = saved.steps.length - 1;
     slider.value = placeNow();
     place.textContent = `step ${step}`;
     const query = { step, sentence: index, layer: chosen.name, head: selection.head };
-    loadMap(JSON.stringify([app.model.id, query]), () => getSnapshotMap(app.model.id, query),
-      (weights) => matrix.show(labelled(weights, text, selection)));
+    loadMap(
+      JSON.stringify([app.model.id, query]),
+      () => getSnapshotMap(app.model.id, query),
+      (weights) => matrix.show(labelled(weights, text, selection)),
+    );
   };
   return {
     node,
@@ -63,10 +96,14 @@ export function snapshots(app) {
       node.hidden = !model.snapshots;
       if (!model.snapshots) return;
       if (saved?.model === model) return show();
-      loadList(String(model.id), () => getSnapshots(model.id), (list) => {
-        saved = { ...list, model };
-        show();
-      });
+      loadList(
+        String(model.id),
+        () => getSnapshots(model.id),
+        (list) => {
+          saved = { ...list, model };
+          show();
+        },
+      );
     },
     leave: play.stop,
     play: play.toggle,
@@ -75,6 +112,10 @@ export function snapshots(app) {
 
 function labelled({ values }, { source, target }, selection) {
   const inputs = ['<s>', ...target.slice(0, -1)];
-  const [rows, columns] = { encoder: [source, source], decoder: [inputs, inputs], cross: [target, source] }[selection.part];
+  const [rows, columns] = {
+    encoder: [source, source],
+    decoder: [inputs, inputs],
+    cross: [target, source],
+  }[selection.part];
   return { title: titleOf(selection), rows, columns, values, most: largest(values) };
 }

@@ -1,5 +1,5 @@
-// One head across time: where it looks at each step, on the text itself, with a slider and a play button.
-import { colourer, palette } from './colours.js';
+// One head across time: where it looks at each step, on the text itself, with a slider to play.
+import { colourer, inkOn } from './colours.js';
 import { element, player } from './dom.js';
 import { latest } from './latest.js';
 import { loadMap } from './maps.js';
@@ -8,12 +8,14 @@ import { tokenTexts } from './tokens.js';
 import { heatMapSvg } from './vector.js';
 
 const pace = 450; // milliseconds a step
-const darkFrom = 0.62; // of the scale: there ink on it gives way to paper
 
 /** @param {import('./main.js').App} app */
 export function timeline(app) {
   const slider = element('input', {
-    type: 'range', min: 0, 'aria-label': 'Step', oninput: () => app.store.set({ step: Number(slider.value) }),
+    type: 'range',
+    min: 0,
+    'aria-label': 'Step',
+    oninput: () => app.store.set({ step: Number(slider.value) }),
   });
   const play = player(() => {
     const last = map.rows.length - 1;
@@ -45,9 +47,9 @@ export function timeline(app) {
       token.className = i === step ? 'now' : i > step ? 'later' : '';
     });
     [...looked.children].forEach((token, i) => {
-      const value = map.values[step * columns + i];
-      token.style.background = colour(value);
-      token.style.color = value > darkFrom * map.most ? palette().paper : '';
+      const background = colour(map.values[step * columns + i]);
+      token.style.background = background;
+      token.style.color = inkOn(background);
     });
     reveal(looker, step);
     reveal(looked, strongest(map, step));
@@ -64,9 +66,16 @@ export function timeline(app) {
     draw();
   };
   return {
-    node: element('div', { className: 'timeline' },
+    node: element(
+      'div',
+      { className: 'timeline' },
       element('div', { className: 'transport' }, play.button, slider, place),
-      element('h3', {}, 'this token'), looker, element('h3', {}, 'looks at'), looked, trail.node),
+      element('h3', {}, 'this token'),
+      looker,
+      element('h3', {}, 'looks at'),
+      looked,
+      trail.node,
+    ),
     draw,
     update() {
       const { run, selection } = app;
@@ -77,11 +86,12 @@ export function timeline(app) {
     },
     leave: play.stop,
     play: play.toggle,
-    export: () => map && {
-      title: `${map.title}, step ${stepNow() + 1}`,
-      svg: () => heatMapSvg([{ ...trail.map, title: `${map.title}, step ${stepNow() + 1}` }]),
-      data: { ...map, step: stepNow() },
-    },
+    export: () =>
+      map && {
+        title: `${map.title}, step ${stepNow() + 1}`,
+        svg: () => heatMapSvg([{ ...trail.map, title: `${map.title}, step ${stepNow() + 1}` }]),
+        data: { ...map, step: stepNow() },
+      },
   };
 }
 

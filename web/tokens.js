@@ -1,7 +1,8 @@
 // How tokens are shown: pieces of words as people read them.
 
 /**
- * A token for the eye. The mark of a word's beginning goes; a piece that continues a word gets a dot.
+ * A token for the eye. The mark of a word's beginning goes; a piece that continues a word gets a
+ * dot.
  * @param {string} token
  * @param {boolean} [inPieces] whether its sequence marks the beginnings of words
  */

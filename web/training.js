@@ -3,7 +3,7 @@ import { getTraining } from './api.js';
 import { Chart } from './curves.js';
 import { element } from './dom.js';
 import { snapshots } from './snapshots.js';
-import { frozenSvg } from './vector.js';
+import { frozenSvg } from './markup.js';
 
 const interval = 2000; // milliseconds between questions
 
@@ -40,7 +40,8 @@ export function trainingView(app) {
     for (const { view, ...chart } of drawn) view.show(seriesOf(chart, lines));
     const last = lines.at(-1);
     const epoch = lines.findLast((line) => line.epoch !== undefined)?.epoch;
-    status.textContent = `Step ${last.step}${epoch === undefined ? '' : `, epoch ${epoch.toFixed(1)}`}. Follows the log while training runs.`;
+    const place = epoch === undefined ? '' : `, epoch ${epoch.toFixed(1)}`;
+    status.textContent = `Step ${last.step}${place}. Follows the log while training runs.`;
   };
   const leave = () => {
     clearTimeout(timer);
@@ -56,7 +57,9 @@ export function trainingView(app) {
         [model, from, lines] = [app.model, 0, []];
         grid.hidden = !model.training;
         drawn.forEach(({ view }) => (view.node.hidden = true));
-        status.textContent = model.training ? '' : 'There is no log beside this model, so there are no curves.';
+        status.textContent = model.training
+          ? ''
+          : 'There is no log beside this model, so there are no curves.';
         if (model.training) poll(model);
       }
       maps.update();
@@ -65,7 +68,11 @@ export function trainingView(app) {
     play: maps.play,
     export() {
       const views = drawn.map(({ view }) => view).filter(({ node }) => !node.hidden);
-      const svg = () => frozenSvg(views.map(({ drawing }) => drawing), views.map(({ title }) => title));
+      const svg = () =>
+        frozenSvg(
+          views.map(({ drawing }) => drawing),
+          views.map(({ title }) => title),
+        );
       return views.length && { title: 'training', svg, data: lines };
     },
   };
@@ -73,11 +80,15 @@ export function trainingView(app) {
 
 /** The lines of a chart: given keys, or all that begin alike. */
 function seriesOf({ keys, prefix, except }, lines) {
-  keys ??= Object.fromEntries([...new Set(lines.flatMap((line) => Object.keys(line)))]
-    .filter((key) => key.startsWith(prefix) && !except.includes(key))
-    .map((key) => [key.slice(prefix.length), key]));
+  keys ??= Object.fromEntries(
+    [...new Set(lines.flatMap((line) => Object.keys(line)))]
+      .filter((key) => key.startsWith(prefix) && !except.includes(key))
+      .map((key) => [key.slice(prefix.length), key]),
+  );
   return Object.entries(keys).map(([name, key]) => ({
     name,
-    points: lines.filter((line) => Number.isFinite(line[key])).map((line) => [line.step, line[key]]),
+    points: lines
+      .filter((line) => Number.isFinite(line[key]))
+      .map((line) => [line.step, line[key]]),
   }));
 }

@@ -1,4 +1,4 @@
-// The drawing of a search as a tree: a column a step, kept candidates and pruned ones. It only ever grows.
+// The drawing of a search as a tree: a column a step, candidates kept and pruned. It only grows.
 import { element, svg } from './dom.js';
 import { tokenText } from './tokens.js';
 
@@ -20,10 +20,17 @@ export class Tree {
     /** @type {?import('./run.js').Run} */
     this.run = null;
     this.drawing = svg('svg', { class: 'tree' }, this.#links, this.#tokens);
-    this.node = element('div', {
-      className: 'scroller', tabIndex: 0, role: 'application',
-      'aria-label': 'Tree of the search. Arrow keys walk; Enter shows what a hypothesis looked at.',
-    }, this.drawing);
+    this.node = element(
+      'div',
+      {
+        className: 'scroller',
+        tabIndex: 0,
+        role: 'application',
+        'aria-label':
+          'Tree of the search. Arrow keys walk; Enter shows what a hypothesis looked at.',
+      },
+      this.drawing,
+    );
     this.node.addEventListener('click', (event) => this.#click(event));
     this.node.addEventListener('keydown', (event) => this.#key(event));
   }
@@ -41,7 +48,8 @@ export class Tree {
     this.drawing.setAttribute('height', edge + tallest * rowHeight);
     const chosen = new Set(path.map((node) => node.id));
     for (const [id, node] of this.#drawn) node.classList.toggle('chosen', chosen.has(id));
-    for (const link of this.#links.children) link.classList.toggle('chosen', chosen.has(Number(link.dataset.to)));
+    for (const link of this.#links.children)
+      link.classList.toggle('chosen', chosen.has(Number(link.dataset.to)));
     if (!run.done) this.node.scrollLeft = this.node.scrollWidth;
   }
 
@@ -71,7 +79,8 @@ export class Tree {
 
   #key(event) {
     if (event.key === 'Enter' && this.#current) this.onChoose(this.#current);
-    else if (event.key.startsWith('Arrow')) this.#moveTo(neighbour(this.run, this.#current, event.key));
+    else if (event.key.startsWith('Arrow'))
+      this.#moveTo(neighbour(this.run, this.#current, event.key));
     else return;
     event.preventDefault();
   }
@@ -97,13 +106,31 @@ function link(parent, node) {
 
 function box(node) {
   const letters = [...tokenText(node.token, false)];
-  const text = letters.length > mostLetters ? letters.slice(0, mostLetters - 1).join('') + '…' : letters.join('');
+  const text =
+    letters.length > mostLetters
+      ? letters.slice(0, mostLetters - 1).join('') + '…'
+      : letters.join('');
   const probability = Math.exp(node.log_probability);
-  return svg('g', { class: node.kept ? 'kept' : 'pruned', 'data-id': node.id, transform: `translate(${node.x} ${node.y})` },
-    svg('title', {}, `${node.token}  probability ${probability.toFixed(3)}, total ${node.total.toFixed(2)}`),
+  return svg(
+    'g',
+    {
+      class: node.kept ? 'kept' : 'pruned',
+      'data-id': node.id,
+      transform: `translate(${node.x} ${node.y})`,
+    },
+    svg(
+      'title',
+      {},
+      `${node.token}  probability ${probability.toFixed(3)}, total ${node.total.toFixed(2)}`,
+    ),
     svg('rect', { x: -6, y: -11, width: stepWidth - 30, height: 22, rx: 4 }),
     svg('text', { y: 4 }, text),
-    svg('text', { class: 'score', x: stepWidth - 42, y: 4, 'text-anchor': 'end' }, (probability * 100).toFixed(0)));
+    svg(
+      'text',
+      { class: 'score', x: stepWidth - 42, y: 4, 'text-anchor': 'end' },
+      (probability * 100).toFixed(0),
+    ),
+  );
 }
 
 /** The node an arrow key leads to. */

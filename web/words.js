@@ -10,7 +10,12 @@ export function words(onChange) {
   let shown = null;
 
   const edit = (parts, place) => {
-    const input = element('input', { value: parts[place], 'aria-label': 'Other word', size: Math.max(3, parts[place].length), dir: 'auto' });
+    const input = element('input', {
+      value: parts[place],
+      'aria-label': 'Other word',
+      size: Math.max(3, parts[place].length),
+      dir: 'auto',
+    });
     const finish = () => {
       if (!input.isConnected) return;
       shown = null;
@@ -34,9 +39,21 @@ export function words(onChange) {
     shown = sentence + '\n' + original;
     const parts = sentence.split(/(\s+)/);
     const before = new Set(original.split(/\s+/));
-    line.replaceChildren(...parts.map((part, place) => (part.trim()
-      ? element('button', { type: 'button', className: before.has(part) ? '' : 'changed', onclick: () => edit(parts, place) }, part)
-      : ' ')));
+    line.replaceChildren(
+      ...parts.map((part, place) =>
+        part.trim()
+          ? element(
+              'button',
+              {
+                type: 'button',
+                className: before.has(part) ? '' : 'changed',
+                onclick: () => edit(parts, place),
+              },
+              part,
+            )
+          : ' ',
+      ),
+    );
   };
   return { node, show };
 }

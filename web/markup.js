@@ -1,0 +1,77 @@
+// SVG as text, to be saved: elements, whole documents, and drawings of the page with their colours.
+import { palette } from './colours.js';
+
+const margin = 16;
+const titleHeight = 28;
+const styled = ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'font-size', 'font-weight'];
+
+/** Text made safe for XML. */
+export function escape(text) {
+  return String(text)
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '�')
+    .replace(
+      /[&<>"]/g,
+      (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign],
+    );
+}
+
+/**
+ * An element as text. Numbers are rounded to what the eye can see.
+ * @param {string} name
+ * @param {Object<string, string|number>} attributes
+ * @param {...string} content markup: what comes from people goes through `escape` first
+ */
+export function tag(name, attributes, ...content) {
+  const value = (given) =>
+    typeof given === 'number' ? Math.round(given * 100) / 100 : escape(given);
+  const written = Object.entries(attributes).map(([key, given]) => ` ${key}="${value(given)}"`);
+  return `<${name}${written.join('')}>${content.join('')}</${name}>`;
+}
+
+/** An SVG document around a body. */
+export function svgDocument(width, height, ...body) {
+  const attributes = {
+    xmlns: 'http://www.w3.org/2000/svg',
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    'font-family': 'system-ui, sans-serif',
+    'font-size': 13,
+  };
+  const ground = tag('rect', { width: '100%', height: '100%', fill: palette().paper });
+  return tag('svg', attributes, '\n', ground, '\n', body.join('\n'), '\n');
+}
+
+/** The title of a picture, at a place in it. */
+export function heading(text, x, y) {
+  return tag('text', { x, y, fill: palette().ink, 'font-weight': 600 }, escape(text));
+}
+
+/**
+ * Drawings of the page one beneath another, with the colours of the style sheet written into them.
+ * @param {SVGSVGElement[]} drawings
+ * @param {string[]} [titles]
+ */
+export function frozenSvg(drawings, titles = []) {
+  let [width, height] = [0, margin];
+  const bodies = drawings.map((drawing, i) => {
+    const title = titles[i] ? heading(titles[i], margin, height + 14) : '';
+    const y = height + (title ? titleHeight : 0);
+    width = Math.max(width, drawing.width.baseVal.value);
+    height = y + drawing.height.baseVal.value + margin;
+    return title + tag('g', { transform: `translate(0 ${y})` }, freeze(drawing));
+  });
+  return svgDocument(width, height, ...bodies);
+}
+
+function freeze(drawing) {
+  const copy = drawing.cloneNode(true);
+  const originals = drawing.querySelectorAll('*');
+  copy.querySelectorAll('*').forEach((node, place) => {
+    const style = getComputedStyle(originals[place]);
+    for (const name of styled) node.setAttribute(name, style.getPropertyValue(name));
+    node.removeAttribute('class');
+  });
+  const writer = new XMLSerializer();
+  return Array.from(copy.childNodes, (node) => writer.serializeToString(node)).join('');
+}
