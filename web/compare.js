@@ -2,7 +2,7 @@
 import { align, difference } from './align.js';
 import { choice, element, field, fillSelect } from './dom.js';
 import { latest } from './latest.js';
-import { loadMap, selectionOf } from './maps.js';
+import { loadMap, selectionOf, titleOf } from './maps.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
 import { tokenTexts } from './tokens.js';
@@ -92,11 +92,12 @@ export function compareView(app) {
       load(
         JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]),
         async () => {
-          const other =
-            second.isSame || state.compare === 'heads'
-              ? run
-              : await app.sideRun(second.model, second.source);
-          const maps = await Promise.all([mapOf(run, selection), mapOf(other, second.selection)]);
+          const other = second.isSame ? run : await app.sideRun(second.model, second.source);
+          const [first, last] = second.titles;
+          const maps = await Promise.all([
+            mapOf(run, selection, first),
+            mapOf(other, second.selection, last),
+          ]);
           return { maps, runs: [run, other] };
         },
         show,
@@ -111,7 +112,7 @@ export function compareView(app) {
   };
 }
 
-/** What stands on the right. */
+/** What stands on the right, what both are called, and whether their runs are the same. */
 function secondOf(app, state) {
   const { model, selection } = app;
   if (state.compare === 'models') {
@@ -121,6 +122,7 @@ function secondOf(app, state) {
       source: state.source,
       isSame: other === model,
       selection: selectionOf(other, selection),
+      titles: [model.name, other.name],
     };
   }
   if (state.compare === 'heads') {
@@ -131,15 +133,18 @@ function secondOf(app, state) {
     });
     const inPart =
       chosen.part === selection.part ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
-    return { model, source: state.source, isSame: false, selection: inPart };
+    const titles = [titleOf(selection), titleOf(inPart)];
+    return { model, source: state.source, isSame: true, selection: inPart, titles };
   }
   const source = state.source2 || state.source;
-  return { model, source, isSame: source === state.source, selection };
+  const titles = ['first input', 'second input'];
+  return { model, source, isSame: source === state.source, selection, titles };
 }
 
-async function mapOf(run, selection) {
+/** The map of a selection under a title of its own; null where the model has no such part. */
+async function mapOf(run, selection, title) {
   const hasPart = run.model.layers.some(({ part }) => part === selection.part);
-  return hasPart ? loadMap(run, selection) : null;
+  return hasPart ? { ...(await loadMap(run, selection)), title } : null;
 }
 
 /** Both outputs, with the tokens that the other does not have marked. */

@@ -35,13 +35,20 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * Fills a select with options, and chooses one.
+ * Fills a select with options, unless it has them already, and chooses one.
  * @param {HTMLSelectElement} select
  * @param {Array<[string, string]>} options values and their names
  * @param {string} chosen
  */
 export function fillSelect(select, options, chosen) {
-  select.replaceChildren(...options.map(([value, name]) => element('option', { value }, name)));
+  const isFilled =
+    select.options.length === options.length &&
+    options.every(([value, name], i) => {
+      const option = select.options[i];
+      return option.value === value && option.textContent === name;
+    });
+  if (!isFilled)
+    select.replaceChildren(...options.map(([value, name]) => element('option', { value }, name)));
   select.value = chosen;
 }
 

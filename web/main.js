@@ -1,7 +1,7 @@
 // The page: puts the state, the run and the views together.
 import { getModels } from './api.js';
 import { composer } from './composer.js';
-import { element, fillSelect } from './dom.js';
+import { fillSelect } from './dom.js';
 import { save } from './export.js';
 import { describeKeys, listenForKeys } from './keys.js';
 import { selectionOf } from './maps.js';
@@ -9,6 +9,7 @@ import { notice } from './notice.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
 import { Store } from './state.js';
+import { tabs } from './tabs.js';
 import { theme } from './theme.js';
 import { spell } from './tokens.js';
 import { emptyView, lacking, views } from './views.js';
@@ -22,6 +23,7 @@ import { emptyView, lacking, views } from './views.js';
  *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>,
  *   textOf: function(import('./run.js').Node[]): string}} App
  */
+
 const $ = (id) => document.getElementById(id);
 const store = new Store();
 const problems = notice($('notice'), () => start());
@@ -53,6 +55,7 @@ const app = {
 };
 
 const sentence = composer(app);
+const bar = tabs($('tabs'), views, (view) => store.set({ view }));
 const picker = new Picker((selection) => store.set(selection));
 const switchTheme = theme(() => drawAll());
 let note = '';
@@ -79,7 +82,7 @@ function update() {
   $('write').textContent = model.writes ? 'Write' : 'Run';
   $('composer').hidden = place.id === 'training';
   sentence.update();
-  showTabs(place.id);
+  bar.show(place.id);
   const lack = lacking(place, model, run);
   mount(lack ? `${place.id} ${lack}` : place.id, () =>
     lack ? emptyView(app, lack) : place.make(app),
@@ -100,21 +103,17 @@ function mount(id, make) {
   $('controls').replaceChildren(...(shown.view.controls ? [shown.view.controls] : []), picker.node);
 }
 
-function showTabs(chosen) {
-  for (const tab of $('tabs').children) {
-    tab.setAttribute('aria-selected', tab.value === chosen);
-    tab.tabIndex = tab.value === chosen ? 0 : -1;
-    if (tab.value === chosen) tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }
-}
-
 function drawAll() {
   shown.view?.draw();
   shown.view?.update();
 }
 
-function saveAs(format) {
+function closeExport() {
   $('export').open = false;
+}
+
+function saveAs(format) {
+  closeExport();
   if (format === 'link') return navigator.clipboard.writeText(location.href);
   const picture = shown.view.export();
   if (!picture) return;
@@ -129,38 +128,11 @@ function saveAs(format) {
   }).catch(problems.fail);
 }
 
-/** Arrow keys move among the tabs. */
-function walkTabs(event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by) return;
-  const tabs = [...$('tabs').children];
-  const next = tabs[(tabs.indexOf(event.target) + by + tabs.length) % tabs.length];
-  store.set({ view: next.value });
-  next.focus();
-  event.preventDefault();
-}
-
 function step(by) {
   if (app.model?.layers.length) store.set(stepped(app.model, app.selection, by));
 }
 
 function listen() {
-  $('tabs').replaceChildren(
-    ...views.map(({ id, title }) =>
-      element(
-        'button',
-        {
-          type: 'button',
-          role: 'tab',
-          value: id,
-          'aria-controls': 'view',
-          onclick: () => store.set({ view: id }),
-        },
-        title,
-      ),
-    ),
-  );
-  $('tabs').addEventListener('keydown', walkTabs);
   $('model').addEventListener('change', ({ target }) =>
     store.set({ model: Number(target.value), path: '' }),
   );
@@ -171,10 +143,8 @@ function listen() {
     ({ target }) => target.value && shown.view.zoom(Number(target.value)),
   );
   $('export').addEventListener('click', ({ target }) => target.value && saveAs(target.value));
-  addEventListener(
-    'click',
-    ({ target }) => $('export').contains(target) || ($('export').open = false),
-  );
+  $('export').addEventListener('keydown', ({ key }) => key === 'Escape' && closeExport());
+  addEventListener('click', ({ target }) => $('export').contains(target) || closeExport());
   describeKeys($('keys'));
   const byNumber = views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })]);
   listenForKeys({

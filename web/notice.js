@@ -27,7 +27,7 @@ export function notice(node, onAgain) {
     const action = { 0: 'Try now', 404: 'Run again' }[error.status];
     const text =
       error.status === 0
-        ? 'The explorer does not answer; it may have been stopped. The page goes on when it is back.'
+        ? 'The explorer does not answer. It may be stopped; the page goes on when it is back.'
         : error.message;
     node.replaceChildren(
       text,

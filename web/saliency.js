@@ -10,51 +10,45 @@ const kinds = [
   ['integrated', 'integrated gradients'],
 ];
 
+const hints = {
+  both:
+    'Left, how much each input token moved each output token; right, where the model looked. ' +
+    'Where they differ, attention is not the explanation.',
+  alone: 'How much each input token moved each output token.',
+};
+
 /** @param {import('./main.js').App} app */
 export function saliencyView(app) {
-  const kind = choice('Saliency', kinds, (saliency) => app.store.set({ saliency }));
-  const panels = new Panels(['Saliency', 'Attention'], (row, column) =>
-    app.store.set({ row, column }),
-  );
+  const { store } = app;
+  const kind = choice('Saliency', kinds, (saliency) => store.set({ saliency }));
+  const hint = element('p', { className: 'hint' });
+  const panels = new Panels(['Saliency', 'Attention'], (row, column) => store.set({ row, column }));
   const load = latest(app.fail);
+  const show = (maps) => {
+    const { row, column } = store.state;
+    hint.textContent = maps.length > 1 ? hints.both : hints.alone;
+    const shown = maps.map((map) => ({ map }));
+    panels.show(shown, row, column);
+  };
   return {
     controls: kind.node,
-    node: element(
-      'div',
-      {},
-      element(
-        'p',
-        { className: 'hint' },
-        'Left, how much each input token moved each output token; right, where the model ' +
-          'looked. Where they differ, attention is not the explanation.',
-      ),
-      panels.node,
-    ),
+    node: element('div', {}, hint, panels.node),
     draw: () => panels.draw(),
     update() {
-      const { run, model } = app;
-      const { saliency, path, row, column } = app.store.state;
+      const { run } = app;
+      const { saliency, path, row, column } = store.state;
       kind.choose(saliency);
       panels.pin(row, column);
       if (!run.done) return;
-      const selection =
-        app.selection.part === 'cross'
-          ? app.selection
-          : { part: 'cross', layer: 'mean', head: 'mean' };
-      const hasCross = model.layers.some((layer) => layer.part === 'cross');
+      const beside = crossOf(app);
       load(
-        JSON.stringify([run.id, saliency, selection, path]),
+        JSON.stringify([run.id, saliency, beside, path]),
         () =>
           Promise.all([
             loadSaliency(run, saliency, path),
-            ...(hasCross ? [loadMap(run, selection, path)] : []),
+            ...beside.map((selection) => loadMap(run, selection, path)),
           ]),
-        (maps) =>
-          panels.show(
-            maps.map((map) => ({ map })),
-            row,
-            column,
-          ),
+        show,
       );
     },
     export: () =>
@@ -64,4 +58,11 @@ export function saliencyView(app) {
         data: panels.panels.map(({ map }) => map),
       },
   };
+}
+
+/** The attention to show beside saliency: from output to input, like it; none if there is none. */
+function crossOf({ model, selection }) {
+  if (selection.part === 'cross') return [selection];
+  const hasCross = model.layers.some((layer) => layer.part === 'cross');
+  return hasCross ? [{ part: 'cross', layer: 'mean', head: 'mean' }] : [];
 }

@@ -27,7 +27,7 @@ export const views = [
   { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
   { id: 'beam', title: 'Beam', make: beamView, needs: 'run', picks: true },
   { id: 'next', title: 'Next tokens', make: candidates, needs: 'run' },
-  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run' },
+  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run', picks: true },
   { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
   { id: 'training', title: 'Training', make: trainingView, needs: 'nothing' },
 ];

@@ -1,0 +1,37 @@
+// The row of tabs that chooses a view.
+import { element } from './dom.js';
+
+/**
+ * @param {HTMLElement} list
+ * @param {Array<{id: string, title: string}>} views
+ * @param {function(string): void} onChoose
+ */
+export function tabs(list, views, onChoose) {
+  const buttons = views.map(({ id, title }) => {
+    const properties = { type: 'button', role: 'tab', value: id, 'aria-controls': 'view' };
+    return element('button', { ...properties, onclick: () => onChoose(id) }, title);
+  });
+  list.replaceChildren(...buttons);
+  list.addEventListener('keydown', (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    const next = buttons.at((buttons.indexOf(event.target) + by) % buttons.length);
+    onChoose(next.value);
+    next.focus();
+    event.preventDefault();
+  });
+  let shown = '';
+  return {
+    /** Marks the view that is open. */
+    show(id) {
+      if (id === shown) return;
+      shown = id;
+      for (const button of buttons) {
+        const isChosen = button.value === id;
+        button.setAttribute('aria-selected', String(isChosen));
+        button.tabIndex = isChosen ? 0 : -1;
+        if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      }
+    },
+  };
+}
