@@ -207,7 +207,7 @@ class ExploreTest(unittest.TestCase):
 
     def test_right_to_left_text_and_emoji(self):
         self.write("مرحبا بالعالم 👩‍👩‍👧 👍🏽")
-        self.assertTrue(self.browser.run("return document.querySelector('#written').matches('[dir=auto]')"))
+        self.assertTrue(self.browser.run("return document.querySelector('#source').matches(':dir(rtl)')"))
 
     def test_an_empty_sentence_asks_for_one(self):
         self.browser.type("#source", " ")
