@@ -55,7 +55,7 @@ export function beamView(app) {
     export: () =>
       tree.run && {
         title: 'beam search',
-        svg: () => frozenSvg([tree.drawing]),
+        svg: () => tree.whole((drawing) => frozenSvg([drawing])),
         data: nodesOf(tree.run),
       },
   };

@@ -67,8 +67,11 @@ export function pixelsOf(map, width, height) {
   const image = new ImageData(width, height);
   const out = new Uint32Array(image.data.buffer);
   const [above, below] = scalesOf(map);
-  for (let i = 0; i < out.length; ++i)
-    out[i] = (values[i] < 0 ? below : above).pixels[levelOf(values[i], most)];
+  const scale = (levels - 1) / (most || 1);
+  for (let i = 0; i < out.length; ++i) {
+    const level = Math.min(levels - 1, (Math.abs(values[i]) * scale + 0.5) | 0);
+    out[i] = (values[i] < 0 ? below : above).pixels[level];
+  }
   return image;
 }
 

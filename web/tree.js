@@ -5,13 +5,11 @@ import { tokenText } from './tokens.js';
 const [stepWidth, rowHeight, edge] = [132, 24, 20];
 const mostLetters = 9;
 
-/** A tree that can be walked by arrow keys. */
+/** A tree that can be walked by arrow keys. Only the steps in sight are in the document. */
 export class Tree {
-  #links = svg('g');
-  #tokens = svg('g');
-  /** @type {Map<number, SVGElement>} */
-  #drawn = new Map();
-  #depth = 0;
+  /** @type {Map<number, SVGElement>} the columns that are drawn, by depth */
+  #columns = new Map();
+  #chosen = new Set();
   #current = 0;
 
   /** @param {function(number): void} onChoose with the id of the node chosen */
@@ -19,7 +17,7 @@ export class Tree {
     this.onChoose = onChoose;
     /** @type {?import('./run.js').Run} */
     this.run = null;
-    this.drawing = svg('svg', { class: 'tree' }, this.#links, this.#tokens);
+    this.drawing = svg('svg', { class: 'tree' });
     this.node = element(
       'div',
       {
@@ -33,51 +31,90 @@ export class Tree {
     );
     this.node.addEventListener('click', (event) => this.#click(event));
     this.node.addEventListener('keydown', (event) => this.#key(event));
+    this.node.addEventListener('scroll', () => this.draw());
+    new ResizeObserver(() => this.draw()).observe(this.node);
   }
 
   /**
-   * Draws what a run has grown since, and marks a path.
+   * Draws a run as far as it has grown, with a path marked.
    * @param {import('./run.js').Run} run
    * @param {import('./run.js').Node[]} path
    */
   show(run, path) {
-    if (run !== this.run) this.#clear(run);
-    while (this.#depth + 1 < run.levels.length) this.#addLevel(run.levels[++this.#depth]);
+    if (run !== this.run) {
+      this.run = run;
+      this.#current = 0;
+      this.#clear();
+    }
+    this.#chosen = new Set(path.map((node) => node.id));
     const tallest = run.levels.reduce((most, level) => Math.max(most, level.length), 1);
-    this.drawing.setAttribute('width', edge * 2 + this.#depth * stepWidth);
+    this.drawing.setAttribute('width', edge * 2 + (run.levels.length - 1) * stepWidth);
     this.drawing.setAttribute('height', edge + tallest * rowHeight);
-    const chosen = new Set(path.map((node) => node.id));
-    for (const [id, node] of this.#drawn) node.classList.toggle('chosen', chosen.has(id));
-    for (const link of this.#links.children)
-      link.classList.toggle('chosen', chosen.has(Number(link.dataset.to)));
     if (!run.done) this.node.scrollLeft = this.node.scrollWidth;
+    this.draw();
   }
 
-  #clear(run) {
-    this.run = run;
-    this.#depth = this.#current = 0;
-    this.#drawn.clear();
-    this.#links.replaceChildren();
-    this.#tokens.replaceChildren();
+  /** Draws the columns in sight, and drops the others. */
+  draw() {
+    const { scrollLeft, clientWidth } = this.node;
+    this.#drawLevels(scrollLeft / stepWidth, (scrollLeft + clientWidth) / stepWidth + 1);
   }
 
-  #addLevel(level) {
-    level.forEach((node, row) => {
-      node.x = edge + (node.depth - 1) * stepWidth;
-      node.y = edge + row * rowHeight;
-      if (node.parent) this.#links.append(link(this.run.nodes.get(node.parent), node));
-      this.#drawn.set(node.id, this.#tokens.appendChild(box(node)));
+  /** Calls a function while the whole tree is drawn. */
+  whole(use) {
+    this.#drawLevels(1, Infinity);
+    const result = use(this.drawing);
+    this.draw();
+    return result;
+  }
+
+  #drawLevels(first, last) {
+    if (!this.run) return;
+    for (const [depth, column] of this.#columns) {
+      if (depth >= first && depth <= last) continue;
+      column.remove();
+      this.#columns.delete(depth);
+    }
+    this.run.levels.forEach((level, depth) => {
+      if (depth < Math.max(1, first) || depth > last || this.#columns.has(depth)) return;
+      this.#columns.set(depth, this.drawing.appendChild(this.#column(level)));
     });
+    this.#mark();
+  }
+
+  #column(level) {
+    const links = level.filter(({ parent }) => parent).map((node) => this.#link(node));
+    return svg('g', {}, ...links, ...level.map((node, row) => box(node, placeOf(node, row))));
+  }
+
+  #link(node) {
+    const parent = this.run.nodes.get(node.parent);
+    const from = placeOf(parent, this.run.levels[parent.depth].indexOf(parent));
+    return link(node, from, placeOf(node, this.run.levels[node.depth].indexOf(node)));
+  }
+
+  #mark() {
+    for (const part of this.drawing.querySelectorAll('[data-id]')) {
+      const id = Number(part.dataset.id);
+      part.classList.toggle('chosen', this.#chosen.has(id));
+      part.classList.toggle('current', id === this.#current);
+    }
+  }
+
+  #clear() {
+    this.#columns.clear();
+    this.drawing.replaceChildren();
   }
 
   #click(event) {
-    const node = event.target.closest('[data-id]');
+    const node = event.target.closest('g[data-id]');
     if (!node) return;
     this.#moveTo(Number(node.dataset.id));
     this.onChoose(this.#current);
   }
 
   #key(event) {
+    if (!this.run) return;
     if (event.key === 'Enter' && this.#current) this.onChoose(this.#current);
     else if (event.key.startsWith('Arrow'))
       this.#moveTo(neighbour(this.run, this.#current, event.key));
@@ -86,25 +123,32 @@ export class Tree {
   }
 
   #moveTo(id) {
-    this.#drawn.get(this.#current)?.classList.remove('current');
     this.#current = id;
-    const node = this.#drawn.get(id);
-    node?.classList.add('current');
-    node?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const { x } = placeOf(this.run.nodes.get(id), 0);
+    const { scrollLeft, clientWidth } = this.node;
+    if (x < scrollLeft + edge || x + stepWidth > scrollLeft + clientWidth)
+      this.node.scrollLeft = x - clientWidth / 2;
+    this.draw();
+    this.drawing.querySelector('g.current')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }
 
-function link(parent, node) {
-  const [from, to] = [parent.x + stepWidth - 34, node.x - 6];
-  const middle = (from + to) / 2;
+/** Where a node is, in the row of its column. */
+function placeOf(node, row) {
+  return { x: edge + (node.depth - 1) * stepWidth, y: edge + row * rowHeight };
+}
+
+function link(node, from, to) {
+  const [start, end] = [from.x + stepWidth - 34, to.x - 6];
+  const middle = (start + end) / 2;
   return svg('path', {
     class: node.kept ? 'kept' : 'pruned',
-    'data-to': node.id,
-    d: `M${from} ${parent.y}C${middle} ${parent.y} ${middle} ${node.y} ${to} ${node.y}`,
+    'data-id': node.id,
+    d: `M${start} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${end} ${to.y}`,
   });
 }
 
-function box(node) {
+function box(node, { x, y }) {
   const letters = [...tokenText(node.token, false)];
   const text =
     letters.length > mostLetters
@@ -116,7 +160,7 @@ function box(node) {
     {
       class: node.kept ? 'kept' : 'pruned',
       'data-id': node.id,
-      transform: `translate(${node.x} ${node.y})`,
+      transform: `translate(${x} ${y})`,
     },
     svg(
       'title',
