@@ -111,10 +111,12 @@ std::vector<RankedAlignment> rank_alignments(const TextModel& model,
     }
     ranked.push_back({place, stats});
   };
-  for (const std::string& layer : model.model->alignment_layers()) {
-    measure({layer, {}});
-    const size_t heads = model.model->alignment_heads();
-    for (size_t head = 0; heads > 1 && head < heads; ++head) measure({layer, head});
+  for (const AttentionLayer& layer :
+       layers_of(model.model->attention_layers(), AttentionPart::kCross)) {
+    measure({layer.name, {}});
+    for (size_t head = 0; layer.heads > 1 && head < layer.heads; ++head) {
+      measure({layer.name, head});
+    }
   }
   std::ranges::stable_sort(ranked, {},
                            [](const RankedAlignment& r) { return alignment_error_rate(r.stats); });

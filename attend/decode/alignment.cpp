@@ -64,11 +64,12 @@ Tensor without_end(const Tensor& weights) {
   return kept;
 }
 
-std::vector<std::string> layers_of(const Seq2Seq& model, const AlignmentConfig& config) {
-  const std::vector<std::string> known = model.alignment_layers();
-  if (known.empty()) {
-    throw ConfigError("alignments: the model has no attention to its source");
+std::vector<std::string> chosen_layers(const Seq2Seq& model, const AlignmentConfig& config) {
+  std::vector<std::string> known;
+  for (const AttentionLayer& layer : layers_of(model.attention_layers(), AttentionPart::kCross)) {
+    known.push_back(layer.name);
   }
+  if (known.empty()) throw ConfigError("alignments: the model has no attention to its source");
   if (config.layer.empty()) return known;
   if (std::ranges::find(known, config.layer) == known.end()) {
     throw ConfigError("alignments: no layer '{}' looks at the source; there are: {}", config.layer,
@@ -82,7 +83,7 @@ std::vector<std::string> layers_of(const Seq2Seq& model, const AlignmentConfig& 
 std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
                                const AlignmentConfig& config) {
   const NoGrad no_grad;
-  Collector collector(layers_of(model, config), config.head, sources.packing.count());
+  Collector collector(chosen_layers(model, config), config.head, sources.packing.count());
   model.logits(sources, decoder_rows(targets).inputs);
   std::vector<Tensor> all = collector.means();
   for (size_t s = 0; s < all.size(); ++s) {

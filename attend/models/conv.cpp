@@ -263,10 +263,10 @@ Tensor ConvSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
   return output(x);
 }
 
-std::vector<std::string> ConvSeq2Seq::alignment_layers() const {
-  std::vector<std::string> names;
-  for (const ConvDecoderLayer& layer : decoder_) names.push_back(layer.name);
-  return names;
+std::vector<AttentionLayer> ConvSeq2Seq::attention_layers() const {
+  std::vector<AttentionLayer> all;
+  for (const ConvDecoderLayer& layer : decoder_) all.push_back({layer.name, AttentionPart::kCross});
+  return all;
 }
 
 void ConvSeq2Seq::visit(Visitor& v) {

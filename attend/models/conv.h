@@ -137,7 +137,7 @@ class ConvSeq2Seq : public Seq2Seq {
   Tensor step(State& state, std::span<const int32_t> tokens) const override;
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
-  std::vector<std::string> alignment_layers() const override;
+  std::vector<AttentionLayer> attention_layers() const override;
 
   const ConvConfig& config() const { return config_; }
 

@@ -1,10 +1,31 @@
 #include "attend/models/generator.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "attend/base/error.h"
+#include "attend/base/names.h"
 
 namespace attend {
+namespace {
+
+constexpr Named<AttentionPart> kParts[] = {{AttentionPart::kEncoder, "encoder"},
+                                           {AttentionPart::kDecoder, "decoder"},
+                                           {AttentionPart::kCross, "cross"}};
+
+}  // namespace
+
+AttentionPart attention_part_from_name(std::string_view name) {
+  return value_from_name(kParts, "part", name);
+}
+
+std::string_view name_of(AttentionPart part) { return name_from_value(kParts, part); }
+
+std::vector<AttentionLayer> layers_of(std::span<const AttentionLayer> layers, AttentionPart part) {
+  std::vector<AttentionLayer> found;
+  std::ranges::copy_if(layers, std::back_inserter(found),
+                       [&](const AttentionLayer& layer) { return layer.part == part; });
+  return found;
+}
 
 Packing Hypotheses::by_source() const {
   std::vector<int32_t> counts(sources_, 0);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/nn/visit.h"
@@ -54,6 +55,20 @@ class Generator {
   virtual Tensor step(State& state, std::span<const int32_t> tokens) const = 0;
 };
 
+// Who looks at whom: the source at itself, what was written at itself, or that at the source.
+enum class AttentionPart { kEncoder, kDecoder, kCross };
+AttentionPart attention_part_from_name(std::string_view name);  // ConfigError with the choices
+std::string_view name_of(AttentionPart part);
+
+struct AttentionLayer {
+  std::string name;  // as a Recorder sees it
+  AttentionPart part;
+  size_t heads = 1;
+};
+
+// Those of one part.
+std::vector<AttentionLayer> layers_of(std::span<const AttentionLayer> layers, AttentionPart part);
+
 // What teacher forcing gives.
 struct Taught {
   Tensor logits;    // after each row, [rows, vocabulary]
@@ -75,10 +90,8 @@ class Seq2Seq : public Generator {
   // Lays weights out for decoding, in the memory they have: the model is faster from then on, but
   // can no longer be trained or saved. Does nothing where that would not help.
   virtual void pack() {}
-  // What a Recorder calls the layers that look at the source; none where the model has no
-  // attention.
-  virtual std::vector<std::string> alignment_layers() const = 0;
-  virtual size_t alignment_heads() const { return 1; }  // of each of them
+  // In the order in which data go through them; none where the model has no attention.
+  virtual std::vector<AttentionLayer> attention_layers() const = 0;
 };
 
 // Which source each hypothesis belongs to.

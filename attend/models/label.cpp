@@ -179,8 +179,13 @@ Tensor LabelModel::step(State& state, std::span<const int32_t> tokens) const {
   return decoding.written == 1 ? labels(seen) : ends(tokens.size());
 }
 
-std::vector<std::string> LabelModel::alignment_layers() const {
-  return attends() ? std::vector<std::string>{pooling_.attention.name} : std::vector<std::string>{};
+std::vector<AttentionLayer> LabelModel::attention_layers() const {
+  std::vector<AttentionLayer> all;
+  if (const auto* encoder = std::get_if<TransformerEncoder>(&encoder_)) {
+    all = encoder->attention_layers();
+  }
+  if (attends()) all.push_back({pooling_.attention.name, AttentionPart::kCross, config_.heads});
+  return all;
 }
 
 void LabelModel::visit(Visitor& v) {

@@ -60,8 +60,7 @@ class LabelModel : public Seq2Seq {
   // training a target of several tokens is a DataError.
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
-  std::vector<std::string> alignment_layers() const override;
-  size_t alignment_heads() const override { return config_.heads; }
+  std::vector<AttentionLayer> attention_layers() const override;
 
   const LabelConfig& config() const { return config_; }
 

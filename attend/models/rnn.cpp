@@ -190,9 +190,9 @@ Tensor RnnSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
   return decoder_.logits(decoder_.last(rows, x));
 }
 
-std::vector<std::string> RnnSeq2Seq::alignment_layers() const {
-  return config_.attends() ? std::vector<std::string>{decoder_.attention.name}
-                           : std::vector<std::string>{};
+std::vector<AttentionLayer> RnnSeq2Seq::attention_layers() const {
+  if (!config_.attends()) return {};
+  return {{decoder_.attention.name, AttentionPart::kCross}};
 }
 
 void RnnSeq2Seq::visit(Visitor& v) {

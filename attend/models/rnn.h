@@ -45,7 +45,7 @@ class RnnSeq2Seq : public Seq2Seq {
     return teach(sources, inputs).logits;
   }
   void visit(Visitor& v) override;
-  std::vector<std::string> alignment_layers() const override;
+  std::vector<AttentionLayer> attention_layers() const override;
   Taught teach(const Tokens& sources, const Tokens& inputs) const override;
 
   const RnnConfig& config() const { return config_; }

@@ -164,6 +164,14 @@ std::vector<Tensor> TransformerEncoder::operator()(const Tokens& sources) const 
   return made;
 }
 
+std::vector<AttentionLayer> TransformerEncoder::attention_layers() const {
+  std::vector<AttentionLayer> all;
+  for (const EncoderLayer& layer : layers) {
+    all.push_back({layer.self.name, AttentionPart::kEncoder, config.heads});
+  }
+  return all;
+}
+
 void TransformerEncoder::visit(Visitor& v) {
   v("embedding", embedding);
   v("layers", layers);
@@ -288,10 +296,13 @@ Tensor Transformer::step(State& state, std::span<const int32_t> tokens) const {
   return output(x);
 }
 
-std::vector<std::string> Transformer::alignment_layers() const {
-  std::vector<std::string> names;
-  for (const DecoderLayer& layer : decoder_) names.push_back(layer.cross.name);
-  return names;
+std::vector<AttentionLayer> Transformer::attention_layers() const {
+  std::vector<AttentionLayer> all = encoder_.attention_layers();
+  for (const DecoderLayer& layer : decoder_) {
+    all.push_back({layer.self.name, AttentionPart::kDecoder, config_.heads});
+    all.push_back({layer.cross.name, AttentionPart::kCross, config_.heads});
+  }
+  return all;
 }
 
 void Transformer::visit(Visitor& v) {

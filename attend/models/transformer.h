@@ -138,6 +138,7 @@ struct TransformerEncoder {
 
   // The embeddings and what each layer made of them, as a decoder may look at it.
   std::vector<Tensor> operator()(const Tokens& sources) const;
+  std::vector<AttentionLayer> attention_layers() const;
 
   Tensor rows(const Tokens& sources) const { return (*this)(sources).back(); }  // [rows, width]
   size_t width() const { return config.width; }
@@ -170,8 +171,7 @@ class Transformer : public Seq2Seq {
   Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
   void pack() override { pack_weights(*this); }
-  std::vector<std::string> alignment_layers() const override;
-  size_t alignment_heads() const override { return config_.heads; }
+  std::vector<AttentionLayer> attention_layers() const override;
 
   const TransformerConfig& config() const { return config_; }
 

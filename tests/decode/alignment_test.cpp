@@ -49,9 +49,9 @@ TEST(Alignment, TheMeanOfAllIsTheMeanOfEach) {
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
   const Tensor mean = alignments(model, sources, targets, {.leave_out_ends = false})[0];
   std::vector<float> sum(mean.size(), 0.0f);
-  for (const std::string& layer : model.alignment_layers()) {
-    for (const size_t head : {0, 1}) {
-      const Tensor one = alignments(model, sources, targets, {layer, head, false})[0];
+  for (const AttentionLayer& layer : layers_of(model.attention_layers(), AttentionPart::kCross)) {
+    for (size_t head = 0; head < layer.heads; ++head) {
+      const Tensor one = alignments(model, sources, targets, {layer.name, head, false})[0];
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.span()[i] / 4;
     }
   }

@@ -123,8 +123,8 @@ TEST(Conv, ShowsWhereEachLayerLooks) {
   const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 9);
   const Tokens sources = some_tokens({3, 7}, kSourceTokens, 1);
   const Tokens inputs = some_tokens({2, 2}, kTargetTokens, 2);
-  EXPECT_EQ(model.alignment_layers(),
-            (std::vector<std::string>{"decoder.0.attention", "decoder.1.attention"}));
+  const std::vector<AttentionLayer> layers = model.attention_layers();
+  ASSERT_EQ(layers.size(), 2u);
   Recorder recorder;
   model.logits(sources, inputs);
   const std::vector<RecordedHead> whole = std::exchange(recorder.heads, {});
@@ -134,7 +134,7 @@ TEST(Conv, ShowsWhereEachLayerLooks) {
   for (size_t i = 0; i < recorder.heads.size(); ++i) {
     const RecordedHead& step = recorder.heads[i];
     const RecordedHead& all = whole[i % 4];
-    EXPECT_EQ(step.layer, model.alignment_layers()[i % 4 / 2]);
+    EXPECT_EQ(step.layer, layers[i % 4 / 2].name);
     EXPECT_EQ(step.layer, all.layer);
     EXPECT_EQ(step.sequence, all.sequence);
     EXPECT_EQ(step.first_query, i / 4);

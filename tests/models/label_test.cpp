@@ -203,8 +203,9 @@ TEST(Label, ShowsWhereAttentionPoolingLooks) {
   ModelConfig config = small(EncoderKind::kTransformer, LabelPooling::kAttention);
   config.label.heads = 2;
   const auto model = model_of(config);
-  EXPECT_EQ(model->alignment_layers(), std::vector<std::string>{"pooling"});
-  EXPECT_TRUE(model_of(small(EncoderKind::kRnn, LabelPooling::kMean))->alignment_layers().empty());
+  ASSERT_EQ(layers_of(model->attention_layers(), AttentionPart::kCross).size(), 1u);
+  EXPECT_EQ(model->attention_layers().back().name, "pooling");
+  EXPECT_TRUE(model_of(small(EncoderKind::kRnn, LabelPooling::kMean))->attention_layers().empty());
   const Tokens sources = some_tokens({3, 7}, kSourceTokens, 1);
   const Tokens labels(std::vector<int32_t>{4, 5}, Packing::even(2, 1));
   const std::vector<Tensor> weights =
