@@ -9,21 +9,6 @@
 
 namespace attend {
 
-// One that is still being written.
-struct Live {
-  size_t source;
-  size_t number = 0;  // among those its source started with
-  Hypothesis so_far = {};
-};
-
-// A token that may follow.
-struct Candidate {
-  size_t parent;  // of the live hypotheses
-  int32_t token;
-  float log_probability;
-  double total;  // with the parent's
-};
-
 class Frontier {
  public:
   Frontier(const Generator& model, const Tokens& sources, const SearchConfig& config,

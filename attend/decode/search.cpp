@@ -48,7 +48,8 @@ class Beam {
  private:
   void step() {
     const Tensor logits = frontier_.logits();
-    const Likeliest likeliest(logits, 2 * config_.beam);
+    const size_t wanted = config_.observer == nullptr ? 0 : config_.observer->candidates();
+    const Likeliest likeliest(logits, std::max(2 * config_.beam, wanted));
     const std::span<const Live> live = frontier_.live();
     std::vector<Candidate> chosen;
     for (size_t begin = 0, end = 0; begin < live.size(); begin = end) {
@@ -68,13 +69,16 @@ class Beam {
     std::vector<Candidate> candidates;
     for (size_t i = begin; i < end; ++i) add_candidates(logits, likeliest, i, candidates);
     std::ranges::stable_sort(candidates, std::greater(), &Candidate::total);
-    size_t kept = 0;
-    for (size_t rank = 0; rank < candidates.size() && kept < config_.beam; ++rank) {
+    std::vector<bool> kept(candidates.size(), false);
+    size_t going_on = 0;
+    for (size_t rank = 0; rank < candidates.size() && going_on < config_.beam; ++rank) {
       const bool ends = candidates[rank].token == kEnd;
       if (ends && rank >= config_.beam) continue;
+      kept[rank] = true;
       chosen.push_back(candidates[rank]);
-      kept += ends ? 0 : 1;
+      going_on += ends ? 0 : 1;
     }
+    if (config_.observer != nullptr) config_.observer->on_step(frontier_.live(), candidates, kept);
   }
 
   void add_candidates(const Tensor& logits, const Likeliest& likeliest, size_t i,

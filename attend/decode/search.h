@@ -10,6 +10,8 @@
 
 namespace attend {
 
+class SearchObserver;
+
 struct SearchConfig {
   size_t beam = 5;      // hypotheses kept for a source; 1 is greedy
   size_t n_best = 1;    // how many are given back, at most the beam
@@ -26,6 +28,7 @@ struct SearchConfig {
   size_t max_length = 0;          // 0: three times the source and 20 more
   bool allow_unknown = false;
   std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
+  SearchObserver* observer = nullptr;             // sees a beam grow
 
   void check(size_t vocabulary) const;  // throws ConfigError
 
@@ -53,6 +56,32 @@ struct Hypothesis {
   double log_probability = 0;
   double score = 0;
   bool ended = false;  // false: cut at max_length
+};
+
+// A hypothesis that is still being written.
+struct Live {
+  size_t source;
+  size_t number = 0;  // among those its source started with
+  Hypothesis so_far = {};
+};
+
+// A token that may follow.
+struct Candidate {
+  size_t parent;  // of the live hypotheses
+  int32_t token;
+  float log_probability;
+  double total;  // with the parent's
+};
+
+class SearchObserver {
+ public:
+  virtual ~SearchObserver() = default;
+  // How many candidates it wants to see after each hypothesis; there may be more.
+  virtual size_t candidates() const { return 0; }
+  // The candidates of one source, best first. The beam goes on with those that are `kept`, or they
+  // end.
+  virtual void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
+                       const std::vector<bool>& kept) = 0;
 };
 
 // What every hypothesis of a source starts with, for each source; or empty.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "attend/nn/embedding_tap.h"
 #include "attend/nn/init.h"
 #include "attend/nn/linear.h"
 #include "attend/nn/visit.h"
@@ -23,7 +24,11 @@ struct Embedding {
 
   // ids of any shape to [ids..., width].
   Tensor operator()(const Tensor& ids, float scale = 1.0f) const {
-    return packed.empty() ? embedding(weight, ids, scale) : embedding(packed, ids, scale);
+    const auto look_up = [this, scale](const Tensor& known) {
+      return packed.empty() ? embedding(weight, known, scale) : embedding(packed, known, scale);
+    };
+    EmbeddingTap* const tap = current_embedding_tap();
+    return tap == nullptr ? look_up(ids) : tap->embed(ids, look_up);
   }
 
   // The output layer that shares the table (Press and Wolf, 2017): x [..., width] to [..., vocab].
