@@ -1,0 +1,51 @@
+// Beam search as a tree: every token that was considered, kept or not.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "attend/decode/search.h"
+
+namespace attend {
+
+struct BeamNode {
+  size_t parent;  // 0 is the root, which has no node; node i has the number i + 1
+  int32_t token;
+  float log_probability;
+  double total;  // with all before it
+  bool kept;     // the beam went on with it, or it ended
+};
+
+// Watches the search of one source.
+class BeamTree : public SearchObserver {
+ public:
+  // The numbers of the nodes of a step, and of the likeliest that was kept.
+  struct Step {
+    size_t first, count, best;
+    size_t best_parent;  // of the live hypotheses
+  };
+  using OnStep = std::function<void(const Step& step)>;
+
+  explicit BeamTree(size_t candidates, OnStep on_step = {})
+      : candidates_(candidates), on_step_(std::move(on_step)) {}
+
+  size_t candidates() const override { return candidates_; }
+  void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
+               const std::vector<bool>& kept) override;
+
+  const std::vector<BeamNode>& nodes() const { return nodes_; }
+  const BeamNode& node(size_t number) const { return nodes_.at(number - 1); }
+
+  // The nodes of what was written, from the root; with the end where the hypothesis reached it.
+  std::vector<size_t> path(const Hypothesis& hypothesis) const;
+  // The tokens on the way from the root to a node; without the end.
+  std::vector<int32_t> tokens(size_t number) const;
+
+ private:
+  size_t candidates_;
+  OnStep on_step_;
+  std::vector<BeamNode> nodes_;
+  std::map<std::vector<int32_t>, size_t> kept_ = {{{}, 0}};  // number of what was written
+};
+
+}  // namespace attend

@@ -1,0 +1,22 @@
+// All heads of a model at a glance: small maps, and how spread out each head looks.
+#pragma once
+
+#include "attend/inspect/reading.h"
+
+namespace attend {
+
+// Maps of at most `size` x `size` cells, each the largest weight in it.
+struct Thumbnails {
+  size_t layers = 0, heads = 0, rows = 0, columns = 0;
+  std::vector<uint8_t> cells;  // weight x 255; layer by layer, head by head, row by row
+};
+// Of a part's layers, all of which have as many heads.
+Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionPart part,
+                      size_t size);
+
+// The mean entropy of a row's weights in nats, head by head of each layer. 0: it looks at one
+// token.
+std::vector<std::vector<float>> entropies(const TextModel& model, const Reading& reading,
+                                          std::span<const AttentionLayer> layers);
+
+}  // namespace attend

@@ -1,0 +1,193 @@
+#include "attend/inspect/reading.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "attend/attention/recorder.h"
+#include "attend/base/error.h"
+#include "attend/base/special_tokens.h"
+#include "attend/decode/score.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+Tokens one_sequence(std::span<const int32_t> ids) { return {ids, Packing::even(1, ids.size())}; }
+
+// `weights` as a part of a map of `keys` columns; those outside a local window are 0.
+Tensor placed(const RecordedHead& head, size_t keys) {
+  const Tensor& weights = head.weights;
+  if (head.first_key == 0 && weights.width() == keys) return weights;
+  const Tensor whole = Tensor::zeros({weights.rows(), keys});
+  for (size_t i = 0; i < weights.rows(); ++i) {
+    std::ranges::copy(weights.slice_rows(i, 1).span(), whole.data() + i * keys + head.first_key);
+  }
+  return whole;
+}
+
+class HeadRecorder : public Recorder {
+ public:
+  HeadRecorder(std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
+               size_t source_tokens)
+      : layers_(layers), visitor_(visitor), source_tokens_(source_tokens) {}
+
+  std::optional<RecordRequest> wants(const std::string& layer) override {
+    if (std::ranges::find(layers_, layer, &AttentionLayer::name) == layers_.end()) {
+      return std::nullopt;
+    }
+    return request;
+  }
+
+  void take(RecordedHead head) override {
+    const auto layer = std::ranges::find(layers_, head.layer, &AttentionLayer::name);
+    const bool cross = layer->part == AttentionPart::kCross;
+    const size_t keys = cross ? std::max(source_tokens_, head.weights.width())
+                              : head.first_key + head.weights.width();
+    visitor_(static_cast<size_t>(layer - layers_.begin()), head.head, placed(head, keys));
+  }
+
+ private:
+  std::span<const AttentionLayer> layers_;
+  const HeadVisitor& visitor_;
+  size_t source_tokens_;
+};
+
+Tensor copy_of(const Tensor& x) { return Tensor::of(x.to_vector(), x.shape()); }
+
+// Adds up, or takes the larger.
+void merge(Tensor& sum, const Tensor& weights, HeadChoice::Kind kind) {
+  if (!sum.defined()) {
+    sum = copy_of(weights);
+    return;
+  }
+  const auto to = sum.span();
+  const std::vector<float> from = weights.to_vector();
+  for (size_t i = 0; i < to.size(); ++i) {
+    to[i] = kind == HeadChoice::Kind::kMax ? std::max(to[i], from[i]) : to[i] + from[i];
+  }
+}
+
+void divide(Tensor& sum, size_t count) {
+  for (float& weight : sum.span()) weight /= static_cast<float>(count);
+}
+
+}  // namespace
+
+Reading given_reading(const TextModel& model, std::string_view source, std::string_view target) {
+  Reading reading{model.source->encode(source), model.target->encode(target)};
+  reading.source.push_back(kEnd);
+  return reading;
+}
+
+Reading written_reading(const TextModel& model, std::string_view source,
+                        const SearchConfig& config) {
+  Reading reading = given_reading(model, source, "");
+  reading.target = search(*model.model, one_sequence(reading.source), config)[0].front().tokens;
+  return reading;
+}
+
+MapLabels map_labels(const TextModel& model, const Reading& reading, AttentionPart part) {
+  const auto pieces = [](const Tokenizer& tokenizer, std::span<const int32_t> ids) {
+    std::vector<std::string> all;
+    for (const int32_t id : ids) all.push_back(tokenizer.piece(id));
+    return all;
+  };
+  std::vector<std::string> source = pieces(*model.source, reading.source);
+  if (part == AttentionPart::kEncoder && model.config.kind == ModelKind::kLabel &&
+      model.config.label.pooling == LabelPooling::kFirst) {
+    source.insert(source.begin(), model.source->piece(kStart));
+  }
+  if (part == AttentionPart::kEncoder) return {source, source};
+  std::vector<std::string> target = pieces(*model.target, reading.target);
+  if (part == AttentionPart::kDecoder) {
+    target.insert(target.begin(), model.target->piece(kStart));
+    return {target, target};
+  }
+  target.push_back(model.target->piece(kEnd));
+  return {target, source};
+}
+
+HeadChoice HeadChoice::parse(std::string_view text) {
+  if (text == "mean") return {Kind::kMean};
+  if (text == "max") return {Kind::kMax};
+  HeadChoice choice{Kind::kOne};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), choice.head);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw ConfigError("unknown head '{}'; give its number from 0, mean, or max", text);
+  }
+  return choice;
+}
+
+AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name) {
+  const std::vector<AttentionLayer> layers = model.attention_layers();
+  const auto found = std::ranges::find(layers, name, &AttentionLayer::name);
+  if (found != layers.end()) return *found;
+  if (layers.empty()) throw ConfigError("the model has no attention to look at");
+  std::vector<std::string_view> names;
+  for (const AttentionLayer& layer : layers) names.emplace_back(layer.name);
+  throw ConfigError("no attention layer '{}'; there are: {}", name, fmt::join(names, ", "));
+}
+
+void visit_heads(const TextModel& model, const Reading& reading,
+                 std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
+                 std::span<const size_t> heads) {
+  const NoGrad no_grad;
+  HeadRecorder recorder(layers, visitor, reading.source.size());
+  recorder.request.heads.assign(heads.begin(), heads.end());
+  model.model->logits(one_sequence(reading.source),
+                      decoder_rows(one_sequence(reading.target)).inputs);
+}
+
+std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
+                                    std::string_view layer) {
+  const AttentionLayer found = attention_layer(*model.model, layer);
+  std::vector<Tensor> heads(found.heads);
+  visit_heads(model, reading, {&found, 1}, [&](size_t, size_t head, const Tensor& weights) {
+    heads.at(head) = copy_of(weights);
+  });
+  return heads;
+}
+
+Tensor attention_map(const TextModel& model, const Reading& reading, std::string_view layer,
+                     HeadChoice choice) {
+  const AttentionLayer found = attention_layer(*model.model, layer);
+  std::vector<size_t> one;
+  if (choice.kind == HeadChoice::Kind::kOne) one = {choice.head};
+  if (!one.empty() && choice.head >= found.heads) {
+    throw ConfigError("layer {} has {} heads, from 0; there is no head {}", found.name, found.heads,
+                      choice.head);
+  }
+  Tensor merged;
+  const auto add = [&](size_t, size_t, const Tensor& weights) {
+    merge(merged, weights, choice.kind);
+  };
+  visit_heads(model, reading, {&found, 1}, add, one);
+  if (choice.kind == HeadChoice::Kind::kMean) divide(merged, found.heads);
+  return merged;
+}
+
+Tensor together(std::span<const Tensor> heads, HeadChoice choice) {
+  if (choice.kind == HeadChoice::Kind::kOne) {
+    if (choice.head < heads.size()) return heads[choice.head];
+    throw ConfigError("there is no head {} of {}", choice.head, heads.size());
+  }
+  Tensor merged;
+  for (const Tensor& head : heads) merge(merged, head, choice.kind);
+  if (choice.kind == HeadChoice::Kind::kMean) divide(merged, heads.size());
+  return merged;
+}
+
+std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
+                              std::span<const AttentionLayer> layers) {
+  std::vector<Tensor> means(layers.size());
+  visit_heads(model, reading, layers, [&](size_t layer, size_t, const Tensor& weights) {
+    merge(means[layer], weights, HeadChoice::Kind::kMean);
+  });
+  for (size_t i = 0; i < means.size(); ++i) divide(means[i], layers[i].heads);
+  return means;
+}
+
+}  // namespace attend

@@ -1,0 +1,65 @@
+// One input of a model, what was written from it, and who looked at whom meanwhile.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/decode/search.h"
+#include "attend/models/text_model.h"
+
+namespace attend {
+
+struct Reading {
+  std::vector<int32_t> source;  // with its end, as the model reads it
+  std::vector<int32_t> target;  // without start and end
+};
+
+// A target that is given, or the best that the model finds.
+Reading given_reading(const TextModel& model, std::string_view source, std::string_view target);
+Reading written_reading(const TextModel& model, std::string_view source,
+                        const SearchConfig& search = {});
+
+// What the rows (queries) and columns (keys) of a part's maps are. Encoder: the source at itself;
+// decoder: what the decoder reads, a start and the target, at itself; cross: what is written, the
+// target and its end, at the source.
+struct MapLabels {
+  std::vector<std::string> rows, columns;
+};
+MapLabels map_labels(const TextModel& model, const Reading& reading, AttentionPart part);
+
+// One head, or all together.
+struct HeadChoice {
+  enum class Kind { kOne, kMean, kMax };
+  Kind kind = Kind::kMean;
+  size_t head = 0;
+
+  static HeadChoice parse(std::string_view text);  // "3", "mean", "max"; or ConfigError
+};
+
+// The layer of that name. Throws ConfigError with those there are.
+AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name);
+
+// Weights [queries, keys] of a layer, from one forced pass; all heads, or those chosen. Throws
+// ConfigError where the model has no such layer or head.
+std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
+                                    std::string_view layer);
+Tensor attention_map(const TextModel& model, const Reading& reading, std::string_view layer,
+                     HeadChoice head = {});
+
+// Hands over some heads of some layers, all where none are named, one at a time, from one forced
+// pass: what is made of a map is kept, not the map.
+using HeadVisitor = std::function<void(size_t layer, size_t head, const Tensor& weights)>;
+void visit_heads(const TextModel& model, const Reading& reading,
+                 std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
+                 std::span<const size_t> heads = {});
+
+// Maps of heads as one map.
+Tensor together(std::span<const Tensor> heads, HeadChoice choice);
+
+// The mean over heads of each layer.
+std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
+                              std::span<const AttentionLayer> layers);
+
+}  // namespace attend

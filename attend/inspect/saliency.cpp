@@ -1,0 +1,142 @@
+#include "attend/inspect/saliency.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "attend/base/names.h"
+#include "attend/base/special_tokens.h"
+#include "attend/nn/embedding_tap.h"
+#include "attend/ops/cross_entropy.h"
+#include "attend/ops/embedding.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<SaliencyMethod> kMethods[] = {{SaliencyMethod::kGradient, "gradient"},
+                                              {SaliencyMethod::kIntegrated, "integrated"}};
+
+// Which written token a copy of the reading is for, and how far from zero its vectors are.
+struct Probe {
+  size_t token;
+  float share;
+};
+
+constexpr int32_t kSpecials = kEnd + 1;
+
+// Copies of one sequence, one for each probe. To the model every row is a token of its own: id
+// kSpecials + n is row n, so that rows are known in whatever order a model takes them.
+struct Copies {
+  std::vector<int32_t> ids;  // of one copy
+  size_t count;
+
+  Tokens numbered() const {
+    std::vector<int32_t> rows(ids.size() * count);
+    std::iota(rows.begin(), rows.end(), kSpecials);
+    return {rows, Packing::even(count, ids.size())};
+  }
+  // What the ids of `numbered` stand for, special tokens first.
+  Tensor real() const {
+    std::vector<int32_t> all(kSpecials);
+    std::iota(all.begin(), all.end(), 0);
+    for (size_t i = 0; i < count; ++i) all.insert(all.end(), ids.begin(), ids.end());
+    return Tensor::ids(all, {all.size()});
+  }
+};
+
+// Vectors of the source, and of the target after them, as what gradients end at; each copy has its
+// probe's share of them.
+class Leaves : public EmbeddingTap {
+ public:
+  Leaves(std::span<const Probe> probes, const Copies& source, const Copies& target)
+      : probes_(probes), sides_{&source, &target} {}
+
+  Tensor embed(const Tensor& ids, const LookUp& look_up) override {
+    const Tensor vectors = look_up(sides_.at(leaves_.size())->real()).detach();
+    Tensor leaf = Tensor::of(vectors.to_vector(), vectors.shape());
+    const size_t each = (leaf.rows() - kSpecials) / probes_.size() * leaf.width();
+    for (size_t i = 0; i < probes_.size(); ++i) {
+      for (float& value : leaf.span().subspan(kSpecials * leaf.width() + i * each, each)) {
+        value *= probes_[i].share;
+      }
+    }
+    vectors_.push_back(vectors);
+    leaves_.push_back(leaf.require_grad());
+    return gather_rows(leaf, ids);
+  }
+
+  // Adds gradient x vector, summed over the width, of each token of a probe's copy to the probe's
+  // row of `to`.
+  void add_products(size_t side, float weight, const Tensor& to) const {
+    if (side >= leaves_.size() || !leaves_[side].grad().defined()) return;
+    const Tensor gradient = leaves_[side].grad();
+    const size_t width = gradient.width();
+    for (size_t i = 0; i < probes_.size(); ++i) {
+      for (size_t token = 0; token < to.width(); ++token) {
+        const size_t begin = (kSpecials + i * to.width() + token) * width;
+        float sum = 0;
+        for (size_t c = begin; c < begin + width; ++c) {
+          sum += gradient.data()[c] * vectors_[side].data()[c];
+        }
+        to.data()[probes_[i].token * to.width() + token] += weight * sum;
+      }
+    }
+  }
+
+ private:
+  std::span<const Probe> probes_;
+  std::array<const Copies*, 2> sides_;
+  std::vector<Tensor> vectors_, leaves_;
+};
+
+void run(const TextModel& model, const Reading& reading, std::span<const Probe> probes,
+         float weight, const Saliency& to) {
+  std::vector<int32_t> inputs = reading.target, labels = reading.target;
+  inputs.insert(inputs.begin(), kStart);
+  labels.push_back(kEnd);
+  const Copies source{reading.source, probes.size()}, target{inputs, probes.size()};
+  const Copies written{labels, probes.size()};
+  Leaves leaves(probes, source, target);
+  const Tensor logits = model.model->logits(source.numbered(), target.numbered());
+  const Tensor losses = cross_entropy(logits, written.real().slice_rows(kSpecials, logits.rows()),
+                                      {.reduction = Reduction::kNone});
+  const Tensor chosen = Tensor::zeros(losses.shape());
+  for (size_t i = 0; i < probes.size(); ++i) {
+    chosen.span()[i * labels.size() + probes[i].token] = -1.0f;
+  }
+  backward(losses, chosen);
+  leaves.add_products(0, weight, to.source);
+  leaves.add_products(1, weight, to.target);
+}
+
+}  // namespace
+
+SaliencyMethod saliency_method_from_name(std::string_view name) {
+  return value_from_name(kMethods, "saliency", name);
+}
+
+std::string_view name_of(SaliencyMethod method) { return name_from_value(kMethods, method); }
+
+Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config) {
+  const size_t tokens = reading.target.size() + 1;
+  const bool integrated = config.method == SaliencyMethod::kIntegrated;
+  const size_t steps = integrated ? std::max<size_t>(config.steps, 1) : 1;
+  std::vector<Probe> probes;
+  for (size_t token = 0; token < tokens; ++token) {
+    for (size_t step = 0; step < steps; ++step) {
+      const float middle = (static_cast<float>(step) + 0.5f) / static_cast<float>(steps);
+      probes.push_back({token, integrated ? middle : 1.0f});
+    }
+  }
+  Saliency found{Tensor::zeros({tokens, reading.source.size()}), Tensor::zeros({tokens, tokens})};
+  const size_t rows = std::max(reading.source.size(), tokens);
+  const size_t together = std::clamp<size_t>(config.most_rows / rows, 1, probes.size());
+  for (size_t i = 0; i < probes.size(); i += together) {
+    const auto some = std::span(probes).subspan(i, std::min(together, probes.size() - i));
+    run(model, reading, some, 1.0f / static_cast<float>(steps), found);
+  }
+  return found;
+}
+
+}  // namespace attend

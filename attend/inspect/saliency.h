@@ -1,0 +1,32 @@
+// How much each token that a model read counts for each token that it wrote, by gradients: what
+// attention weights are compared with.
+#pragma once
+
+#include "attend/inspect/reading.h"
+
+namespace attend {
+
+enum class SaliencyMethod {
+  kGradient,    // gradient x input (Shrikumar et al., 2016)
+  kIntegrated,  // integrated gradients from vectors of zeros (Sundararajan et al., 2017)
+};
+SaliencyMethod saliency_method_from_name(std::string_view name);  // ConfigError with the choices
+std::string_view name_of(SaliencyMethod method);
+
+struct SaliencyConfig {
+  SaliencyMethod method = SaliencyMethod::kGradient;
+  size_t steps = 32;        // of the integral
+  size_t most_rows = 4096;  // that go through the model at once
+};
+
+// Of the log-probability of each written token, the end last. Positive: the token was for it.
+struct Saliency {
+  Tensor source;  // [target tokens, source tokens]
+  Tensor target;  // [target tokens, decoder's inputs], the start first; 0 for those not yet written
+};
+
+// The model's parameters take no gradients if they are frozen first (nn/freeze.h).
+Saliency saliency(const TextModel& model, const Reading& reading,
+                  const SaliencyConfig& config = {});
+
+}  // namespace attend
