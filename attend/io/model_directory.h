@@ -15,6 +15,7 @@ struct ModelDirectory {
   std::filesystem::path training() const { return root / "attend.yaml"; }       // every setting
   std::filesystem::path log() const { return root / "log.jsonl"; }              // JsonLog
   std::filesystem::path checkpoints() const { return root / "checkpoints"; }    // checkpoint.h
+  std::filesystem::path looks() const { return root / "looks"; }                // snapshot.h
   // One tokenizer for both sides, or one for the side "source" or "target".
   std::filesystem::path tokenizer(std::string_view side = "") const;
 

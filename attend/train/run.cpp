@@ -13,6 +13,7 @@
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
 #include "attend/train/batch_memory.h"
+#include "attend/train/looks.h"
 
 namespace attend {
 namespace {
@@ -83,6 +84,7 @@ struct Prepared {
   Corpus corpus;
   std::optional<Corpus> valid;
   std::optional<Validator> validator;
+  std::optional<Looks> looks;
 
   Prepared(const RunConfig& given, const ModelDirectory& directory, TrainingObserver& observer)
       : limit(given.memory.bytes),
@@ -92,15 +94,19 @@ struct Prepared {
                          directory.root / "train.corpus")) {
     observer.on_message("data: " + described(corpus.counts(), corpus.size()));
     size_batches(directory, observer);
-    if (config.data.valid_source.empty()) return;
+    if (!config.data.valid_source.empty()) prepare_validation(directory, observer);
+    looks.emplace(config.looks, valid ? *valid : corpus, directory);
+  }
+  Prepared(const Prepared&) = delete;
+
+ private:
+  void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer) {
     valid.emplace(corpus_of(config, {config.data.valid_source, config.data.valid_target},
                             {model.source, model.target}, directory.root / "valid.corpus"));
     observer.on_message("validation: " + described(valid->counts(), valid->size()));
     validator.emplace(config, *valid);
   }
-  Prepared(const Prepared&) = delete;
 
- private:
   // To fit the memory; as before where a run of the same goes on.
   void size_batches(const ModelDirectory& directory, TrainingObserver& observer) {
     if (config.memory.bytes == 0) return;
@@ -195,7 +201,8 @@ class Run {
         observer_(observer, log_, config.validation.metric),
         trainer_({prepared_.model, prepared_.corpus,
                   prepared_.validator ? &*prepared_.validator : nullptr, prepared_.config,
-                  observer_, [this](Trainer&, bool best) { save(best); }}) {
+                  observer_, [this](Trainer&, bool best) { save(best); },
+                  [this](Trainer& trainer) { look(trainer); }}) {
     if (checkpoint_) resume(*checkpoint_);
     prepared_.model.save_description(directory_);
     replace_file(directory_.training(), to_yaml(prepared_.config, true));
@@ -216,6 +223,12 @@ class Run {
     trainer_.resume(state);
     observer_.on_message(
         fmt::format("resumed at step {}: weights, optimizer, place in the data", checkpoint.step));
+  }
+
+  void look(Trainer& trainer) {
+    const int64_t step = trainer.state().step;
+    if (!prepared_.looks->due(step)) return;
+    trainer.with_kept_weights([&] { prepared_.looks->store(prepared_.model, step); });
   }
 
   // The model first: killed in between, the run comes to the same point again.

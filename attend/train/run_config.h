@@ -99,6 +99,18 @@ struct TrainingConfig {
   }
 };
 
+// Maps of attention that are kept while the model learns; see inspect/snapshot.h.
+struct LooksConfig {
+  int64_t every = 0;  // steps; 0: none
+  size_t sentences = 3;
+
+  template <typename V>
+  void fields(V& v) {
+    v("every", every, "steps between maps of attention that are stored for `explore`; 0: none");
+    v("sentences", sentences, "sentences, the first of validation, whose maps are stored");
+  }
+};
+
 struct RunConfig {
   std::filesystem::path out;  // the model directory
   MemorySize memory;          // for training; 0: what batch.tokens takes
@@ -111,6 +123,7 @@ struct RunConfig {
   TrainingConfig training;
   ValidationConfig validation;
   SearchConfig search;
+  LooksConfig looks;
 
   RunConfig() {
     optimizer.rate = 1e-3;
@@ -131,6 +144,7 @@ struct RunConfig {
     v("training", training, "how long, how often");
     v("validation", validation, "how it is judged meanwhile");
     v("search", search, "how validation decodes");
+    v("looks", looks, "what of its attention is stored meanwhile");
   }
 
   void check() const;  // throws ConfigError

@@ -71,6 +71,7 @@ TrainingEnd Trainer::run(const std::atomic<bool>& stop) {
     if (stop) return TrainingEnd::kStopped;
     if (!update()) continue;
     if (state_.step % config.training.report_every == 0) report();
+    parts_.after_step(*this);
     const bool last = state_.step == config.training.steps;
     if (parts_.validator != nullptr && (state_.step % config.validation.every == 0 || last)) {
       validate();

@@ -85,6 +85,8 @@ class Trainer {
     TrainingObserver& observer;
     // Called when weights are worth keeping: a checkpoint, and whether it is the best so far.
     std::function<void(Trainer&, bool best)> save;
+    // Called after each step.
+    std::function<void(Trainer&)> after_step = [](Trainer&) {};
   };
   explicit Trainer(Parts parts);
 

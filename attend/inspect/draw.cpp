@@ -1,0 +1,82 @@
+#include "attend/inspect/draw.h"
+
+#include <algorithm>
+
+#include "attend/base/names.h"
+#include "attend/decode/alignment.h"
+#include "attend/inspect/html_map.h"
+#include "attend/inspect/map_json.h"
+#include "attend/inspect/npy.h"
+#include "attend/inspect/png_map.h"
+#include "attend/inspect/svg_map.h"
+
+namespace attend {
+namespace {
+
+constexpr Named<PictureFormat> kFormats[] = {
+    {PictureFormat::kTerminal, "terminal"}, {PictureFormat::kSvg, "svg"},
+    {PictureFormat::kPng, "png"},           {PictureFormat::kHtml, "html"},
+    {PictureFormat::kJson, "json"},         {PictureFormat::kNpy, "npy"},
+    {PictureFormat::kMoses, "moses"}};
+
+std::string npy_of(std::span<const HeatMap> maps) {
+  if (maps.size() == 1) return npy_bytes(maps[0].values);
+  std::vector<float> all;
+  for (const HeatMap& map : maps) {
+    if (map.values.shape() != maps[0].values.shape()) {
+      throw ConfigError("npy: maps of different sizes; choose a --layer or a --part");
+    }
+    const std::vector<float> values = map.values.to_vector();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return npy_bytes(Tensor::of(all, {maps.size(), maps[0].rows.size(), maps[0].columns.size()}));
+}
+
+std::string links_of(std::span<const HeatMap> maps) {
+  std::string lines;
+  for (const HeatMap& map : maps) lines += format_links(strongest_links(map.values)) + "\n";
+  return lines;
+}
+
+}  // namespace
+
+PictureFormat picture_format_from_name(std::string_view name) {
+  return value_from_name(kFormats, "format", name);
+}
+
+std::string_view name_of(PictureFormat format) { return name_from_value(kFormats, format); }
+
+std::vector<std::string> picture_format_names() {
+  std::vector<std::string> names;
+  for (const auto& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+PictureFormat format_of_file(const std::filesystem::path& file) {
+  if (file.empty()) return PictureFormat::kTerminal;
+  const std::string ending = file.extension().string();
+  return ending == ".txt" ? PictureFormat::kTerminal
+                          : picture_format_from_name(ending.empty() ? "" : ending.substr(1));
+}
+
+std::string draw(std::span<const HeatMap> maps, PictureFormat format, const TerminalStyle& style) {
+  switch (format) {
+    case PictureFormat::kTerminal:
+      return draw_terminal(maps, style);
+    case PictureFormat::kSvg:
+      return draw_svg(maps);
+    case PictureFormat::kPng:
+      return draw_png(maps);
+    case PictureFormat::kHtml:
+      return draw_html(maps);
+    case PictureFormat::kJson:
+      return maps_json(maps) + "\n";
+    case PictureFormat::kNpy:
+      return npy_of(maps);
+    case PictureFormat::kMoses:
+      return links_of(maps);
+  }
+  return {};
+}
+
+}  // namespace attend

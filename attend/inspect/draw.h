@@ -1,0 +1,28 @@
+// Heat maps in any form there is.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/inspect/terminal_map.h"
+
+namespace attend {
+
+enum class PictureFormat { kTerminal, kSvg, kPng, kHtml, kJson, kNpy, kMoses };
+PictureFormat picture_format_from_name(std::string_view name);  // ConfigError with the choices
+std::string_view name_of(PictureFormat format);
+std::vector<std::string> picture_format_names();
+
+// By the ending of a file's name, "a.svg"; the terminal's where there is no file. ConfigError for
+// an ending that is none.
+PictureFormat format_of_file(const std::filesystem::path& file);
+
+// The content of a file, or text for a terminal. NPY is one array [maps, rows, columns] of maps of
+// one size; Moses links are those of each row but the last, an end, to its largest column, a line a
+// map.
+std::string draw(std::span<const HeatMap> maps, PictureFormat format,
+                 const TerminalStyle& style = {});
+
+}  // namespace attend

@@ -1,0 +1,210 @@
+// `attend inspect`: what a model looks at, as a picture or as numbers.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/base/files.h"
+#include "attend/data/lines.h"
+#include "attend/inspect/draw.h"
+#include "attend/inspect/graph.h"
+#include "attend/inspect/overview.h"
+#include "attend/inspect/saliency.h"
+#include "attend/nn/freeze.h"
+#include "cli/commands.h"
+#include "cli/config_flags.h"
+#include "cli/terminal.h"
+
+namespace attend::cli {
+namespace {
+
+struct Options {
+  std::filesystem::path model, out;
+  std::string source, target, layer, head = "mean", part, show = "attention", format;
+  bool target_given = false;
+  size_t columns = 0;
+  std::string colours = "auto";
+  ConfigFlags search;
+};
+
+TerminalStyle style_of(const Options& options) {
+  TerminalStyle style = terminal_style();
+  if (options.columns > 0) style.columns = options.columns;
+  if (options.colours == "none") style.colours = ColourDepth::kNone;
+  if (options.colours == "256") style.colours = ColourDepth::k256;
+  if (options.colours == "24bit") style.colours = ColourDepth::k24Bit;
+  return style;
+}
+
+// The layers that --layer or --part names; else those that look at the source, else all.
+std::vector<AttentionLayer> chosen_layers(const Options& options, const Seq2Seq& model) {
+  if (!options.layer.empty()) return {attention_layer(model, options.layer)};
+  const std::vector<AttentionLayer> all = model.attention_layers();
+  if (all.empty()) throw ConfigError("inspect: the model has no attention; try --show gradient");
+  if (!options.part.empty()) {
+    auto some = layers_of(all, attention_part_from_name(options.part));
+    if (some.empty()) throw ConfigError("inspect: the model has no {} attention", options.part);
+    return some;
+  }
+  auto cross = layers_of(all, AttentionPart::kCross);
+  return cross.empty() ? all : cross;
+}
+
+std::vector<HeatMap> attention_maps(const Options& options, const TextModel& model,
+                                    const Reading& reading) {
+  std::vector<HeatMap> maps;
+  for (const AttentionLayer& layer : chosen_layers(options, *model.model)) {
+    const MapLabels labels = map_labels(model, reading, layer.part);
+    const auto add = [&](const std::string& head, const Tensor& weights) {
+      maps.push_back({layer.name + ", " + head, labels.rows, labels.columns, weights});
+    };
+    if (options.head == "all") {
+      const std::vector<Tensor> heads = attention_heads(model, reading, layer.name);
+      for (size_t i = 0; i < heads.size(); ++i) add(fmt::format("head {}", i), heads[i]);
+      continue;
+    }
+    const HeadChoice choice = HeadChoice::parse(options.head);
+    const bool one = choice.kind == HeadChoice::Kind::kOne;
+    const std::string name = (one ? "head " : "") + options.head;
+    add(layer.heads == 1 ? "one head" : name, attention_map(model, reading, layer.name, choice));
+  }
+  return maps;
+}
+
+HeatMap relevance_map(const Options& options, const TextModel& model, const Reading& reading) {
+  const AttentionGraph graph = attention_graph(model, reading);
+  const AttentionPart part =
+      attention_part_from_name(options.part.empty() ? "cross" : options.part);
+  const MapLabels labels = map_labels(model, reading, part);
+  HeatMap map{options.show, labels.rows, labels.columns,
+              part_of(options.show == "flow" ? flow(graph) : rollout(graph), part)};
+  map.most = map.largest();
+  return map;
+}
+
+HeatMap saliency_map(const Options& options, const TextModel& model, const Reading& reading) {
+  const Saliency found = saliency(model, reading, {saliency_method_from_name(options.show)});
+  const MapLabels labels = map_labels(model, reading, AttentionPart::kCross);
+  HeatMap map{options.show == "gradient" ? "gradient x input" : "integrated gradients", labels.rows,
+              labels.columns, found.source};
+  map.has_sign = true;
+  map.most = map.largest();
+  return map;
+}
+
+void print_entropy(const Options& options, const TextModel& model, const Reading& reading) {
+  const std::vector<AttentionLayer> layers = model.model->attention_layers();
+  const auto all = entropies(model, reading, layers);
+  if (options.format == "json") {
+    nlohmann::ordered_json json;
+    for (size_t i = 0; i < layers.size(); ++i) json[layers[i].name] = all[i];
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    fmt::print("{:<20}", layers[i].name);
+    for (const float entropy : all[i]) fmt::print(" {:6.3f}", entropy);
+    fmt::print("\n");
+  }
+}
+
+std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
+                             const Reading& reading) {
+  if (options.show == "attention") return attention_maps(options, model, reading);
+  if (options.show == "rollout" || options.show == "flow") {
+    return {relevance_map(options, model, reading)};
+  }
+  return {saliency_map(options, model, reading)};
+}
+
+Reading reading_of(const Options& options, const TextModel& model) {
+  std::string source = options.source;
+  if (source.empty()) {
+    LineReader input("-");
+    if (input.next()) source = input.line();
+  }
+  if (options.target_given) return given_reading(model, source, options.target);
+  SearchConfig search;
+  options.search.apply(search);
+  return written_reading(model, source, search);
+}
+
+int run_inspect(const Options& options) {
+  const TextModel model = TextModel::load(options.model);
+  freeze(*model.model);
+  const Reading reading = reading_of(options, model);
+  if (options.show == "entropy") {
+    print_entropy(options, model, reading);
+    return 0;
+  }
+  const std::vector<HeatMap> maps = maps_of(options, model, reading);
+  const PictureFormat format = options.format.empty() ? format_of_file(options.out)
+                                                      : picture_format_from_name(options.format);
+  const std::string picture = draw(maps, format, style_of(options));
+  if (!options.out.empty()) {
+    replace_file(options.out, picture);
+    return 0;
+  }
+  if (format == PictureFormat::kPng && isatty(STDOUT_FILENO) != 0) {
+    throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
+  }
+  if (format == PictureFormat::kTerminal && !options.target_given) {
+    fmt::print("{}\n", model.target->decode(reading.target));
+  }
+  std::fwrite(picture.data(), 1, picture.size(), stdout);
+  if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {
+    fmt::print(stderr, "{}\n", kAttentionNote);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("inspect", "Draw what a model looks at");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->model, "model directory")
+      ->required()
+      ->type_name("DIRECTORY");
+  parser->add_option("source", options->source, "text to read (default: a line of standard input)")
+      ->type_name("TEXT");
+  CLI::Option* target =
+      parser->add_option("--target", options->target, "what is written (default: what it finds)")
+          ->type_name("TEXT");
+  parser
+      ->add_option("--show", options->show,
+                   "attention; all layers together by rollout or flow; gradient or integrated "
+                   "saliency; entropy of each head")
+      ->type_name(
+          choices_text({"attention", "rollout", "flow", "gradient", "integrated", "entropy"}))
+      ->check(CLI::IsMember({"attention", "rollout", "flow", "gradient", "integrated", "entropy"})
+                  .description(""));
+  parser->add_option("--part", options->part, "whose attention (default: cross)")
+      ->type_name(choices_text({"encoder", "decoder", "cross"}))
+      ->check(CLI::IsMember({"encoder", "decoder", "cross"}).description(""));
+  parser->add_option("--layer", options->layer, "one layer, such as decoder.1.cross (default: all)")
+      ->type_name("NAME");
+  parser->add_option("--head", options->head, "a number, mean, max or all (mean)")
+      ->type_name("HEAD");
+  parser->add_option("--out", options->out, "file; its ending says the format")->type_name("FILE");
+  parser->add_option("--format", options->format, "terminal, svg, png, html, json, npy or moses")
+      ->type_name(choices_text(picture_format_names()));
+  parser->add_option("--columns", options->columns, "of the terminal (default: the window's)")
+      ->type_name("N");
+  parser->add_option("--colours", options->colours, "auto, none, 256 or 24bit")
+      ->type_name(choices_text({"auto", "none", "256", "24bit"}))
+      ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
+  options->search.add(*parser, SearchConfig());
+  parser->footer(
+      "Examples:\n"
+      "  attend inspect model 'ein kleines Haus'\n"
+      "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
+      "  attend inspect model 'ein Haus' --show integrated --out why.html\n" +
+      std::string(kAttentionNote));
+  parser->final_callback([options, target] { options->target_given = target->count() > 0; });
+  return {parser, [options] { return run_inspect(*options); }};
+}
+
+}  // namespace attend::cli
