@@ -1,0 +1,246 @@
+#include "attend/serve/explorer.h"
+
+#include <bit>
+#include <charconv>
+#include <fstream>
+
+#include "attend/inspect/graph.h"
+#include "attend/inspect/heat_map.h"
+#include "attend/inspect/overview.h"
+#include "attend/inspect/saliency.h"
+#include "attend/inspect/snapshot.h"
+#include "attend/nn/freeze.h"
+#include "attend/serve/explorer_run.h"
+
+namespace attend {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kKeptRuns = 32;
+constexpr size_t kMostLogBytes = 4 << 20;  // of one answer
+constexpr size_t kLargestThumbnail = 128;
+
+Json layers_json(const Seq2Seq& model) {
+  Json layers = Json::array();
+  for (const AttentionLayer& layer : model.attention_layers()) {
+    layers.push_back({{"name", layer.name}, {"part", name_of(layer.part)}, {"heads", layer.heads}});
+  }
+  return layers;
+}
+
+void append_number(std::string& bytes, size_t number) {
+  for (int shift = 0; shift < 32; shift += 8) {
+    bytes += static_cast<char>((number >> shift) & 0xFF);
+  }
+}
+
+// Extents, then values, in little-endian order.
+std::string map_bytes(const Tensor& values) {
+  std::string bytes;
+  append_number(bytes, values.rows());
+  append_number(bytes, values.width());
+  for (const float value : values.to_vector()) append_number(bytes, std::bit_cast<uint32_t>(value));
+  return bytes;
+}
+
+std::string parameter(const Explorer::Parameters& parameters, const std::string& name,
+                      const std::string& otherwise = "") {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? otherwise : found->second;
+}
+
+size_t number_of(std::string_view what, std::string_view text) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw ConfigError("{} '{}' is no number", what, text);
+  }
+  return number;
+}
+
+// That of the run, or of another leaf of its tree: the last number of "1,4,9".
+Reading reading_of(const ExplorerRun& run, const std::string& path) {
+  if (path.empty() || run.tree == nullptr) return run.reading;
+  const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
+  const size_t node = number_of("node", last);
+  if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
+  return {run.reading.source, run.tree->tokens(node)};
+}
+
+Tensor chosen_map(const TextModel& model, const Reading& reading,
+                  const Explorer::Parameters& parameters) {
+  const std::string part = parameter(parameters, "part", "cross");
+  if (const std::string method = parameter(parameters, "saliency"); !method.empty()) {
+    const Saliency found = saliency(model, reading, {saliency_method_from_name(method)});
+    return part == "decoder" ? found.target : found.source;
+  }
+  if (const std::string reduction = parameter(parameters, "reduction"); !reduction.empty()) {
+    if (reduction != "rollout" && reduction != "flow") {
+      throw ConfigError("unknown reduction '{}'; there are: rollout, flow", reduction);
+    }
+    const AttentionGraph graph = attention_graph(model, reading);
+    return part_of(reduction == "flow" ? flow(graph) : rollout(graph),
+                   attention_part_from_name(part));
+  }
+  return attention_map(model, reading, parameter(parameters, "layer"),
+                       HeadChoice::parse(parameter(parameters, "head", "mean")));
+}
+
+}  // namespace
+
+Explorer::Explorer(std::span<const std::filesystem::path> models) {
+  for (const std::filesystem::path& path : models) {
+    models_.push_back({{path}, TextModel::load(path)});
+    freeze(*models_.back().model.model);
+  }
+}
+
+Explorer::~Explorer() = default;
+
+const ExploredModel& Explorer::model(size_t number) const {
+  if (number < models_.size()) return models_[number];
+  throw NotFound("there is no model {}; the explorer has {}", number, models_.size());
+}
+
+std::shared_ptr<const ExplorerRun> Explorer::find(size_t number) const {
+  const std::lock_guard lock(runs_lock_);
+  const auto found = runs_.find(number);
+  if (found != runs_.end()) return found->second;
+  throw NotFound("run {} is no longer kept; run the text again", number);
+}
+
+std::string Explorer::models() const {
+  Json all = Json::array();
+  for (size_t i = 0; i < models_.size(); ++i) {
+    const auto& [directory, text] = models_[i];
+    all.push_back({{"id", i},
+                   {"name", directory.root.string()},
+                   {"kind", name_of(text.config.kind)},
+                   {"parameters", parameter_count(*text.model)},
+                   {"writes", text.config.kind != ModelKind::kLabel},
+                   {"layers", layers_json(*text.model)},
+                   {"training", std::filesystem::exists(directory.log())},
+                   {"snapshots", snapshot_steps(directory).size()}});
+  }
+  return dumped({{"models", all}, {"note", kAttentionNote}});
+}
+
+// Whole lines only: the trainer may be writing the last one.
+std::string Explorer::training(size_t number, const Parameters& parameters) const {
+  const size_t from = number_of("from", parameter(parameters, "from", "0"));
+  std::ifstream file(model(number).directory.log(), std::ios::binary);
+  std::string text;
+  if (file.seekg(static_cast<std::streamoff>(from))) {
+    text.resize(kMostLogBytes);
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<size_t>(file.gcount()));
+  }
+  text.resize(text.rfind('\n') + 1);
+  Json lines = Json::array();
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = text.find('\n', begin);
+    Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
+    if (line.is_object()) lines.push_back(std::move(line));
+  }
+  return dumped({{"next", from + text.size()}, {"lines", lines}});
+}
+
+std::string Explorer::snapshots(size_t number) const {
+  const auto& [directory, text] = model(number);
+  const std::vector<int64_t> steps = snapshot_steps(directory);
+  Json sentences = Json::array();
+  if (!steps.empty()) {
+    const Snapshot last(directory, steps.back());
+    for (size_t i = 0; i < last.sentences(); ++i) {
+      const MapLabels labels = map_labels(text, last.reading(i), AttentionPart::kCross);
+      sentences.push_back({{"source", labels.columns}, {"target", labels.rows}});
+    }
+  }
+  return dumped({{"steps", steps}, {"sentences", sentences}, {"layers", layers_json(*text.model)}});
+}
+
+std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) const {
+  const size_t step = number_of("step", parameter(parameters, "step"));
+  const Snapshot snapshot(model(number).directory, static_cast<int64_t>(step));
+  return map_bytes(snapshot.map(number_of("sentence", parameter(parameters, "sentence", "0")),
+                                parameter(parameters, "layer"),
+                                HeadChoice::parse(parameter(parameters, "head", "mean"))));
+}
+
+void Explorer::start_run(std::string_view text, const Emit& emit) {
+  const EmitJson tell = [&](const Json& event) { return emit(dumped(event)); };
+  try {
+    RunRequest request = RunRequest::parse(text);
+    const TextModel& asked = model(request.model).model;
+    {
+      const std::lock_guard lock(runs_lock_);
+      request.number = next_run_++;
+    }
+    const std::lock_guard computing(computing_);
+    auto run = std::make_shared<const ExplorerRun>(
+        request.target ? given_run(asked, request, tell) : written_run(asked, request, tell));
+    const std::lock_guard lock(runs_lock_);
+    runs_[request.number] = std::move(run);
+    if (runs_.size() > kKeptRuns) runs_.erase(runs_.begin());
+  } catch (const Error& error) {
+    tell({{"event", "error"}, {"error", error.what()}});
+  }
+}
+
+std::string Explorer::run(size_t number) const {
+  const auto run = find(number);
+  const MapLabels labels = map_labels(model(run->model).model, run->reading, AttentionPart::kCross);
+  return dumped({{"model", run->model},
+                 {"source", labels.columns},
+                 {"target", labels.rows},
+                 {"text", run->text}});
+}
+
+std::string Explorer::labels(size_t number, const Parameters& parameters) const {
+  const auto run = find(number);
+  const MapLabels labels =
+      map_labels(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
+                 attention_part_from_name(parameter(parameters, "part", "cross")));
+  return dumped({{"rows", labels.rows}, {"columns", labels.columns}});
+}
+
+std::string Explorer::map(size_t number, const Parameters& parameters) const {
+  const auto run = find(number);
+  const Reading reading = reading_of(*run, parameter(parameters, "path"));
+  const std::lock_guard computing(computing_);
+  return map_bytes(chosen_map(model(run->model).model, reading, parameters));
+}
+
+std::string Explorer::thumbnails(size_t number, const Parameters& parameters) const {
+  const auto run = find(number);
+  const size_t size = number_of("size", parameter(parameters, "size", "24"));
+  if (size == 0 || size > kLargestThumbnail) {
+    throw ConfigError("thumbnails of size {}; from 1 to {}", size, kLargestThumbnail);
+  }
+  const std::lock_guard computing(computing_);
+  const Thumbnails all =
+      attend::thumbnails(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
+                         attention_part_from_name(parameter(parameters, "part", "cross")), size);
+  std::string bytes;
+  for (const size_t extent : {all.layers, all.heads, all.rows, all.columns}) {
+    append_number(bytes, extent);
+  }
+  bytes.append(all.cells.begin(), all.cells.end());
+  return bytes;
+}
+
+std::string Explorer::entropy(size_t number) const {
+  const auto run = find(number);
+  const TextModel& text = model(run->model).model;
+  const std::vector<AttentionLayer> layers = text.model->attention_layers();
+  const std::lock_guard computing(computing_);
+  const auto heads = entropies(text, run->reading, layers);
+  Json all = Json::array();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    all.push_back({{"name", layers[i].name}, {"heads", heads[i]}});
+  }
+  return dumped({{"layers", all}});
+}
+
+}  // namespace attend

@@ -1,0 +1,39 @@
+// One run of the explorer. Not for use outside serve/.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "attend/inspect/beam_tree.h"
+#include "attend/serve/explorer.h"
+
+namespace attend {
+
+struct ExplorerRun {
+  size_t model = 0;
+  Reading reading;
+  std::string text;
+  std::shared_ptr<const BeamTree> tree;  // none where the target was given
+};
+
+// What the page asks for. Throws ConfigError or DataError that a person can act on.
+struct RunRequest {
+  size_t number = 0;  // of the run; not the page's
+  size_t model = 0;
+  std::string source, start;
+  std::optional<std::string> target;
+  size_t beam = 1, top = 5;
+
+  static RunRequest parse(std::string_view json);
+};
+
+// JSON of text that may have pieces of characters in it.
+std::string dumped(const nlohmann::ordered_json& json);
+
+// Lets the model write, or forces it to write the target; tells of the source, each step and the
+// end. Where `emit` gives false it comes back early.
+using EmitJson = std::function<bool(const nlohmann::ordered_json& event)>;
+ExplorerRun written_run(const TextModel& model, const RunRequest& request, const EmitJson& emit);
+ExplorerRun given_run(const TextModel& model, const RunRequest& request, const EmitJson& emit);
+
+}  // namespace attend

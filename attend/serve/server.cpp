@@ -1,0 +1,170 @@
+#include "attend/serve/server.h"
+
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attend/serve/assets.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kLargestRequest = 1 << 20;
+constexpr const char* kJson = "application/json";
+constexpr const char* kBytes = "application/octet-stream";
+
+// What the page may do: load from here, talk to here, and nothing else.
+const httplib::Headers kHeaders = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-store"}};
+
+const char* type_of(std::string_view path) {
+  if (path.ends_with(".html")) return "text/html; charset=utf-8";
+  if (path.ends_with(".css")) return "text/css; charset=utf-8";
+  if (path.ends_with(".svg")) return "image/svg+xml";
+  return "text/javascript; charset=utf-8";
+}
+
+void fail(httplib::Response& response, int status, std::string_view text) {
+  response.status = status;
+  response.set_content(nlohmann::json{{"error", text}}.dump(
+                           -1, ' ', false, nlohmann::json::error_handler_t::replace),
+                       kJson);
+}
+
+Explorer::Parameters parameters_of(const httplib::Request& request) {
+  return {request.params.begin(), request.params.end()};
+}
+
+size_t number_in(const httplib::Request& request) { return std::stoul(request.matches[1].str()); }
+
+}  // namespace
+
+struct ExplorerServer::Routes {
+  Explorer& explorer;
+  httplib::Server http;
+  std::string origin;  // of our own page, once the port is known
+
+  explicit Routes(Explorer& asked) : explorer(asked) {
+    http.set_payload_max_length(kLargestRequest);
+    http.set_default_headers(kHeaders);
+    // Not the library's own, which would share the port with another server.
+    http.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    http.set_pre_routing_handler([this](const auto& request, auto& response) {
+      if (is_ours(request)) return httplib::Server::HandlerResponse::Unhandled;
+      fail(response, 403, "this explorer answers its own page on this machine only");
+      return httplib::Server::HandlerResponse::Handled;
+    });
+    http.set_exception_handler([](const auto&, auto& response, std::exception_ptr thrown) {
+      try {
+        std::rethrow_exception(thrown);
+      } catch (const NotFound& error) {
+        fail(response, 404, error.what());
+      } catch (const Error& error) {
+        fail(response, 400, error.what());
+      } catch (const std::exception& error) {
+        fail(response, 500, error.what());
+      }
+    });
+    http.set_error_handler([](const auto&, auto& response) {
+      if (response.body.empty()) fail(response, response.status, "there is nothing here");
+    });
+    add_page();
+    add_training();
+    add_runs();
+  }
+
+  // A page of another site could name us by another host, or send requests from afar.
+  bool is_ours(const httplib::Request& request) const {
+    const std::string host = request.get_header_value("Host");
+    const std::string from = request.get_header_value("Origin");
+    const std::string port = origin.substr(origin.rfind(':'));
+    return (host == "127.0.0.1" + port || host == "localhost" + port) &&
+           (from.empty() || from == "http://" + host);
+  }
+
+  void add_page() {
+    for (const Asset& asset : assets()) {
+      const auto serve = [asset](const httplib::Request&, httplib::Response& response) {
+        response.set_content(asset.content.data(), asset.content.size(), type_of(asset.path));
+      };
+      std::string pattern;
+      for (const char c : asset.path) pattern += c == '.' ? std::string("\\.") : std::string(1, c);
+      http.Get(pattern, serve);
+      if (asset.path == "/index.html") http.Get("/", serve);
+    }
+    get("/api/models", kJson, [this](const auto&) { return explorer.models(); });
+  }
+
+  void add_training() {
+    get(R"(/api/training/(\d{1,6}))", kJson,
+        [this](const auto& r) { return explorer.training(number_in(r), parameters_of(r)); });
+    get(R"(/api/snapshots/(\d{1,6}))", kJson,
+        [this](const auto& r) { return explorer.snapshots(number_in(r)); });
+    get(R"(/api/snapshots/(\d{1,6})/map)", kBytes,
+        [this](const auto& r) { return explorer.snapshot_map(number_in(r), parameters_of(r)); });
+  }
+
+  void add_runs() {
+    http.Post("/api/runs", [this](const httplib::Request& request, httplib::Response& response) {
+      response.set_chunked_content_provider(
+          "application/x-ndjson", [this, body = request.body](size_t, httplib::DataSink& sink) {
+            explorer.start_run(body, [&](const std::string& line) {
+              const std::string whole = line + "\n";
+              return sink.write(whole.data(), whole.size());
+            });
+            sink.done();
+            return true;
+          });
+    });
+    const std::string run = R"(/api/runs/(\d{1,9}))";
+    get(run, kJson, [this](const auto& r) { return explorer.run(number_in(r)); });
+    get(run + "/entropy", kJson, [this](const auto& r) { return explorer.entropy(number_in(r)); });
+    get(run + "/labels", kJson,
+        [this](const auto& r) { return explorer.labels(number_in(r), parameters_of(r)); });
+    get(run + "/map", kBytes,
+        [this](const auto& r) { return explorer.map(number_in(r), parameters_of(r)); });
+    get(run + "/thumbnails", kBytes,
+        [this](const auto& r) { return explorer.thumbnails(number_in(r), parameters_of(r)); });
+  }
+
+  void get(const std::string& path, const char* type,
+           const std::function<std::string(const httplib::Request&)>& answer) {
+    http.Get(path, [answer, type](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(answer(request), type);
+    });
+  }
+};
+
+ExplorerServer::ExplorerServer(Explorer& explorer, uint16_t port)
+    : routes_(std::make_unique<Routes>(explorer)) {
+  constexpr const char* kHere = "127.0.0.1";
+  const int bound = port == 0 ? routes_->http.bind_to_any_port(kHere)
+                    : routes_->http.bind_to_port(kHere, port) ? port
+                                                              : -1;
+  if (bound <= 0) {
+    throw IoError(
+        "explore: port {} of 127.0.0.1 is in use or not allowed; choose another, or 0 for any that "
+        "is free",
+        port);
+  }
+  port_ = static_cast<uint16_t>(bound);
+  routes_->origin = "http://127.0.0.1:" + std::to_string(port_);
+}
+
+ExplorerServer::~ExplorerServer() = default;
+
+void ExplorerServer::run() { routes_->http.listen_after_bind(); }
+
+void ExplorerServer::stop() { routes_->http.stop(); }
+
+}  // namespace attend

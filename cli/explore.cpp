@@ -1,0 +1,60 @@
+// `attend explore`: the page on which a model is looked at.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <thread>
+
+#include "attend/base/error.h"
+#include "attend/serve/server.h"
+#include "cli/commands.h"
+
+namespace attend::cli {
+namespace {
+
+struct Options {
+  std::vector<std::filesystem::path> models;
+  uint16_t port = 8808;
+};
+
+int run_explore(const Options& options) {
+  Explorer explorer(options.models);
+  // Before other threads are there, which then leave these signals to the one that waits.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ExplorerServer server(explorer, options.port);
+  fmt::print("http://127.0.0.1:{}/\n", server.port());
+  std::fflush(stdout);
+  fmt::print(stderr, "Open that address in a browser on this machine. Ctrl-C ends it.\n");
+  std::thread serving([&] { server.run(); });
+  int received = 0;
+  sigwait(&signals, &received);
+  server.stop();
+  serving.join();
+  return 128 + received;
+}
+
+}  // namespace
+
+Command add_explore(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("explore", "Show on a page what a model looks at");
+  auto options = std::make_shared<Options>();
+  parser->add_option("model", options->models, "model directory, or two to compare")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("DIRECTORY");
+  parser->add_option("--port", options->port, "on 127.0.0.1; 0: any that is free (8808)")
+      ->type_name("N");
+  parser->footer(
+      "Examples:\n"
+      "  attend explore model\n"
+      "  attend explore before after --port 0\n"
+      "The page needs no network, and nothing but this machine can reach it.");
+  return {parser, [options] { return run_explore(*options); }};
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,236 @@
+// What the explorer answers, and to whom.
+#include "attend/serve/explorer.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "attend/base/files.h"
+#include "attend/serve/server.h"
+#include "tests/errors.h"
+#include "tests/inspect/readings.h"
+
+namespace attend {
+namespace {
+
+using Json = nlohmann::json;
+
+class ExplorerTest : public ::testing::Test {
+ protected:
+  std::filesystem::path saved(const std::string& name, const TextModel& model) {
+    const ModelDirectory directory{temporary_.path() / name};
+    directory.create();
+    model.save_description(directory);
+    model.save_weights(directory.weights());
+    return directory.root;
+  }
+
+  static std::vector<Json> events(Explorer& explorer, const Json& request) {
+    std::vector<Json> all;
+    explorer.start_run(request.dump(), [&](const std::string& line) {
+      all.push_back(Json::parse(line));
+      return true;
+    });
+    return all;
+  }
+
+  TemporaryDirectory temporary_;
+  TextModel model_ = small_transformer_model();
+  std::vector<std::filesystem::path> paths_ = {saved("one", model_),
+                                               saved("fixed", small_rnn_model("vanilla"))};
+  Explorer explorer_{paths_};
+};
+
+struct MapOf {
+  uint32_t rows = 0, columns = 0;
+  std::vector<float> values;
+
+  explicit MapOf(const std::string& bytes) {
+    std::memcpy(&rows, bytes.data(), 4);
+    std::memcpy(&columns, bytes.data() + 4, 4);
+    values.resize((bytes.size() - 8) / 4);
+    std::memcpy(values.data(), bytes.data() + 8, values.size() * 4);
+  }
+};
+
+TEST_F(ExplorerTest, DescribesItsModels) {
+  const Json models = Json::parse(explorer_.models())["models"];
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0]["kind"], "transformer");
+  EXPECT_EQ(models[0]["layers"].size(), 6u);
+  EXPECT_EQ(models[0]["layers"][3]["part"], "cross");
+  EXPECT_EQ(models[0]["training"], false);
+  EXPECT_TRUE(models[1]["layers"].empty());
+}
+
+TEST_F(ExplorerTest, TellsHowATextIsWritten) {
+  const auto all = events(explorer_, {{"source", "abcd"}, {"beam", 2}, {"top", 4}});
+  ASSERT_GE(all.size(), 3u);
+  EXPECT_EQ(all.front()["event"], "source");
+  EXPECT_EQ(all.front()["tokens"], Json({"a", "b", "c", "d", "</s>"}));
+  const Json& done = all.back();
+  ASSERT_EQ(done["event"], "done");
+  EXPECT_EQ(done["hypotheses"].size(), 2u);
+  const Reading best = written_reading(model_, "abcd", {.beam = 2});
+  EXPECT_EQ(done["text"], model_.target->decode(best.target));
+  for (size_t i = 1; i + 1 < all.size(); ++i) {
+    ASSERT_EQ(all[i]["event"], "step");
+    EXPECT_GE(all[i]["nodes"].size(), 4u);
+    float sum = 0;
+    for (const float w : all[i]["row"]) sum += w;
+    EXPECT_NEAR(sum, 1.0f, 1e-5f);
+  }
+}
+
+TEST_F(ExplorerTest, ForcesAGivenText) {
+  const auto all = events(explorer_, {{"source", "abcd"}, {"target", "ef"}, {"top", 3}});
+  ASSERT_EQ(all.size(), 5u);  // source, two tokens, the end, done
+  EXPECT_EQ(all[1]["nodes"][0]["token"], "e");
+  EXPECT_EQ(all[1]["nodes"][0]["kept"], true);
+  EXPECT_EQ(all[2]["nodes"][0]["parent"], all[1]["nodes"][0]["id"]);
+  EXPECT_EQ(all[4]["text"], "ef");
+  EXPECT_EQ(all[4]["path"].size(), 3u);
+}
+
+TEST_F(ExplorerTest, GivesMapsAsBytes) {
+  const size_t run = events(explorer_, {{"source", "abcd"}, {"target", "ef"}})[0]["run"];
+  const MapOf map(explorer_.map(run, {{"layer", "decoder.1.cross"}, {"head", "1"}}));
+  ASSERT_EQ(map.rows, 3u);
+  ASSERT_EQ(map.columns, 5u);
+  const Tensor direct = attention_map(model_, given_reading(model_, "abcd", "ef"),
+                                      "decoder.1.cross", HeadChoice::parse("1"));
+  EXPECT_EQ(map.values, direct.to_vector());
+  EXPECT_EQ(MapOf(explorer_.map(run, {{"saliency", "gradient"}})).columns, 5u);
+  EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "rollout"}, {"part", "encoder"}})).rows, 5u);
+  EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "flow"}})).rows, 3u);
+  const std::string small = explorer_.thumbnails(run, {{"part", "cross"}, {"size", "2"}});
+  EXPECT_EQ(small.size(), 16u + 2 * 2 * 2 * 2);
+  EXPECT_EQ(Json::parse(explorer_.entropy(run))["layers"].size(), 6u);
+  EXPECT_EQ(Json::parse(explorer_.labels(run, {{"part", "decoder"}}))["rows"],
+            Json({"<s>", "e", "f"}));
+}
+
+TEST_F(ExplorerTest, ShowsOtherLeavesOfTheTree) {
+  const auto all = events(explorer_, {{"source", "abcd"}, {"beam", 2}});
+  const Json second = all.back()["hypotheses"][1];
+  std::string path;
+  for (const size_t node : second["path"]) path += (path.empty() ? "" : ",") + std::to_string(node);
+  const size_t run = all[0]["run"];
+  const Json labels = Json::parse(explorer_.labels(run, {{"path", path}}));
+  EXPECT_EQ(MapOf(explorer_.map(run, {{"layer", "decoder.0.cross"}, {"path", path}})).rows,
+            labels["rows"].size());
+  std::string text;
+  for (const std::string piece : labels["rows"]) text += piece == "</s>" ? "" : piece;
+  std::string expected = second["text"];
+  for (size_t at = 0; (at = expected.find(' ')) != std::string::npos;) expected.replace(at, 1, "▁");
+  EXPECT_EQ(text, expected);
+}
+
+TEST_F(ExplorerTest, AModelWithoutAttentionStillWrites) {
+  const auto all = events(explorer_, {{"model", 1}, {"source", "abc"}, {"top", 2}});
+  EXPECT_EQ(all.back()["event"], "done");
+  EXPECT_TRUE(all[1]["row"].empty());
+  expect_error<ConfigError>(
+      [&] {
+        explorer_.map(all[0]["run"], {{"layer", "decoder.attention"}});
+      },
+      "the model has no attention");
+}
+
+TEST_F(ExplorerTest, SaysWhatIsWrong) {
+  const auto error = [&](const std::string& request) {
+    std::string text;
+    explorer_.start_run(request, [&](const std::string& line) {
+      text = Json::parse(line)["error"];
+      return true;
+    });
+    return text;
+  };
+  EXPECT_EQ(error("{"), "run: the request is no JSON object");
+  EXPECT_NE(error("{}").find("source"), std::string::npos);
+  EXPECT_NE(error(R"({"source": 3})").find("string"), std::string::npos);
+  EXPECT_EQ(error(R"({"source": "a", "model": 7})"), "there is no model 7; the explorer has 2");
+  EXPECT_NE(error(R"({"source": "a", "beam": 0})").find("a beam of 0"), std::string::npos);
+  expect_error<NotFound>([&] { explorer_.run(99); }, "run 99 is no longer kept");
+}
+
+TEST_F(ExplorerTest, StopsWhereNobodyListens) {
+  size_t told = 0;
+  explorer_.start_run(R"({"source": "abcdefgh"})", [&](const std::string&) { return ++told < 2; });
+  EXPECT_EQ(told, 2u);
+}
+
+TEST_F(ExplorerTest, ReadsALogThatGrows) {
+  const std::filesystem::path log = paths_[0] / "log.jsonl";
+  std::ofstream(log) << "{\"step\":1}\n{\"step\":2}\n{\"ste";
+  const Json first = Json::parse(explorer_.training(0, {}));
+  EXPECT_EQ(first["lines"].size(), 2u);
+  std::ofstream(log, std::ios::app) << "p\":3}\n";
+  const Json rest = Json::parse(explorer_.training(0, {{"from", first["next"].dump()}}));
+  ASSERT_EQ(rest["lines"].size(), 1u);
+  EXPECT_EQ(rest["lines"][0]["step"], 3);
+  EXPECT_TRUE(Json::parse(explorer_.training(1, {}))["lines"].empty());
+}
+
+class ServerTest : public ExplorerTest {
+ protected:
+  ServerTest() : thread_([this] { server_.run(); }) {
+    while (!client_.Get("/api/models")) std::this_thread::yield();
+  }
+  ~ServerTest() override {
+    server_.stop();
+    thread_.join();
+  }
+
+  ExplorerServer server_{explorer_, 0};
+  httplib::Client client_{"127.0.0.1", server_.port()};
+  std::thread thread_;
+};
+
+TEST_F(ServerTest, ServesThePageUnderAStrictPolicy) {
+  const auto page = client_.Get("/");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'none'"),
+            std::string::npos);
+  EXPECT_EQ(client_.Get("/nothing.js")->status, 404);
+  EXPECT_EQ(client_.Get("/../CMakeLists.txt")->status, 404);
+}
+
+TEST_F(ServerTest, StreamsARun) {
+  const auto answer = client_.Post("/api/runs", R"({"source": "abc"})", "application/json");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->get_header_value("Content-Type"), "application/x-ndjson");
+  const std::string last = answer->body.substr(answer->body.rfind("{\"event\""));
+  EXPECT_EQ(Json::parse(last)["event"], "done");
+  EXPECT_EQ(client_.Get("/api/runs/1")->status, 200);
+  EXPECT_EQ(client_.Get("/api/runs/1/map?layer=decoder.0.cross&head=0")->status, 200);
+  EXPECT_EQ(client_.Get("/api/runs/1/map?layer=none")->status, 400);
+  EXPECT_EQ(client_.Get("/api/runs/77")->status, 404);
+  EXPECT_EQ(client_.Get("/api/training/0?from=x")->status, 400);
+}
+
+TEST_F(ServerTest, AnswersItsOwnPageOnly) {
+  const std::string own = "127.0.0.1:" + std::to_string(server_.port());
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "http://" + own}})->status, 200);
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", "evil.example"}})->status, 403);
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", "127.0.0.1:1"}})->status, 403);
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "http://evil.example"}})->status,
+            403);
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "null"}})->status, 403);
+}
+
+TEST_F(ServerTest, APortInUseIsAnError) {
+  expect_error<IoError>([&] { const ExplorerServer second(explorer_, server_.port()); },
+                        "is in use");
+}
+
+}  // namespace
+}  // namespace attend
