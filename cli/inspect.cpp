@@ -8,10 +8,9 @@
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/data/lines.h"
+#include "attend/inspect/attention_pictures.h"
 #include "attend/inspect/draw.h"
-#include "attend/inspect/graph.h"
 #include "attend/inspect/overview.h"
-#include "attend/inspect/saliency.h"
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
@@ -56,42 +55,14 @@ std::vector<HeatMap> attention_maps(const Options& options, const TextModel& mod
                                     const Reading& reading) {
   std::vector<HeatMap> maps;
   for (const AttentionLayer& layer : chosen_layers(options, *model.model)) {
-    const MapLabels labels = map_labels(model, reading, layer.part);
-    const auto add = [&](const std::string& head, const Tensor& weights) {
-      maps.push_back({layer.name + ", " + head, labels.rows, labels.columns, weights});
-    };
-    if (options.head == "all") {
-      const std::vector<Tensor> heads = attention_heads(model, reading, layer.name);
-      for (size_t i = 0; i < heads.size(); ++i) add(fmt::format("head {}", i), heads[i]);
+    if (options.head != "all") {
+      maps.push_back(
+          attention_picture(model, reading, layer.name, HeadChoice::parse(options.head)));
       continue;
     }
-    const HeadChoice choice = HeadChoice::parse(options.head);
-    const bool one = choice.kind == HeadChoice::Kind::kOne;
-    const std::string name = (one ? "head " : "") + options.head;
-    add(layer.heads == 1 ? "one head" : name, attention_map(model, reading, layer.name, choice));
+    for (HeatMap& map : head_pictures(model, reading, layer.name)) maps.push_back(std::move(map));
   }
   return maps;
-}
-
-HeatMap relevance_map(const Options& options, const TextModel& model, const Reading& reading) {
-  const AttentionGraph graph = attention_graph(model, reading);
-  const AttentionPart part =
-      attention_part_from_name(options.part.empty() ? "cross" : options.part);
-  const MapLabels labels = map_labels(model, reading, part);
-  HeatMap map{options.show, labels.rows, labels.columns,
-              part_of(options.show == "flow" ? flow(graph) : rollout(graph), part)};
-  map.most = map.largest();
-  return map;
-}
-
-HeatMap saliency_map(const Options& options, const TextModel& model, const Reading& reading) {
-  const Saliency found = saliency(model, reading, {saliency_method_from_name(options.show)});
-  const MapLabels labels = map_labels(model, reading, AttentionPart::kCross);
-  HeatMap map{options.show == "gradient" ? "gradient x input" : "integrated gradients", labels.rows,
-              labels.columns, found.source};
-  map.has_sign = true;
-  map.most = map.largest();
-  return map;
 }
 
 void print_entropy(const Options& options, const TextModel& model, const Reading& reading) {
@@ -114,9 +85,11 @@ std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
                              const Reading& reading) {
   if (options.show == "attention") return attention_maps(options, model, reading);
   if (options.show == "rollout" || options.show == "flow") {
-    return {relevance_map(options, model, reading)};
+    return {graph_picture(model, reading,
+                          options.show == "flow" ? GraphMethod::kFlow : GraphMethod::kRollout,
+                          attention_part_from_name(options.part.empty() ? "cross" : options.part))};
   }
-  return {saliency_map(options, model, reading)};
+  return {saliency_picture(model, reading, {saliency_method_from_name(options.show)})};
 }
 
 Reading reading_of(const Options& options, const TextModel& model) {

@@ -34,6 +34,28 @@ expect(0 "^{.line.:0,.source.:.january.,.translations.:\\[{.text.:.01." translat
   --input ${WORK}/short)
 expect(2 "--beam should be a whole number" translate ${model} --beam x)
 
+# What it looks at: every form there is, and what is wrong with a request.
+expect(0 "^01\n.*decoder.0.cross" inspect ${model} january --columns 60)
+expect(0 "^{.title.:.decoder.0.cross, head 1.,.rows.:\\[.0.,.1.,.</s>.\\],.columns.:\\[.j." inspect
+  ${model} january --target 01 --head 1 --format json)
+expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy)
+expect(0 "^[0-9]-0 [0-9]-1\n$" inspect ${model} january --format moses)
+foreach(show rollout flow gradient integrated)
+  expect(0 "." inspect ${model} may --show ${show})
+endforeach()
+foreach(ending svg png html json npy moses txt)
+  expect(0 "^$" inspect ${model} january --head all --out ${WORK}/map.${ending})
+  file(SIZE ${WORK}/map.${ending} size)
+  if(size EQUAL 0)
+    message(FATAL_ERROR "inspect wrote an empty map.${ending}")
+  endif()
+endforeach()
+expect(1 "unknown format 'bmp'; there are: terminal, svg, png" inspect ${model} may --out ${WORK}/map.bmp)
+expect(1 "no attention layer 'x'; there are: encoder.0.self" inspect ${model} may --layer x)
+expect(1 "has 4 heads, from 0; there is no head 9" inspect ${model} may --head 9)
+expect(2 "--show" inspect ${model} may --show all)
+expect(1 "not a model directory" explore ${WORK})
+
 # Scores: a line each, the same from columns, their mean over tokens, and token by token.
 expect(0 "^(-[0-9.]+\n)+$" score ${model} --source ${WORK}/words --target ${WORK}/numbers)
 set(scores "${OUT}")

@@ -1,0 +1,24 @@
+// What a model looks at, ready to be drawn.
+#pragma once
+
+#include "attend/inspect/graph.h"
+#include "attend/inspect/heat_map.h"
+#include "attend/inspect/saliency.h"
+
+namespace attend {
+
+// One layer: "decoder.1.cross, head 3".
+HeatMap attention_picture(const TextModel& model, const Reading& reading, std::string_view layer,
+                          HeadChoice head = {});
+// Each head of a layer.
+std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
+                                   std::string_view layer);
+
+// All layers together, and gradients; the darkest colour is the largest value.
+enum class GraphMethod { kRollout, kFlow };
+HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
+                      AttentionPart part = AttentionPart::kCross);
+HeatMap saliency_picture(const TextModel& model, const Reading& reading,
+                         const SaliencyConfig& config = {});
+
+}  // namespace attend
