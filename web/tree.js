@@ -129,7 +129,9 @@ export class Tree {
     if (x < scrollLeft + edge || x + stepWidth > scrollLeft + clientWidth)
       this.node.scrollLeft = x - clientWidth / 2;
     this.draw();
-    this.drawing.querySelector('g.current')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    this.drawing
+      .querySelector('g.current')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }
 
