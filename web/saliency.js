@@ -13,7 +13,7 @@ const kinds = [
 const hints = {
   both:
     'Left, how much each input token moved each output token; right, where the model looked. ' +
-    'Where they differ, attention is not the explanation.',
+    'Where they differ, neither alone explains the output.',
   alone: 'How much each input token moved each output token.',
 };
 
