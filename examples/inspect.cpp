@@ -56,3 +56,17 @@ int main() {
 }
 
 // Prints:
+// decoder.attention
+//       s    a    i    n    t    </s>
+//    t                 ░░░░░▓▓▓▓▓░░░░░
+//    n            ░░░░░█████
+//    i            █████
+//    a       █████
+//    s  █████
+// </s>  ░░░░░               ░░░░░▓▓▓▓▓
+// 4-0 3-1 2-2 1-3 0-4
+// t from t
+// n from n
+// i from i
+// a from a
+// s from s

@@ -56,6 +56,12 @@ expect(1 "has 4 heads, from 0; there is no head 9" inspect ${model} may --head 9
 expect(2 "--show" inspect ${model} may --show all)
 expect(1 "not a model directory" explore ${WORK})
 
+# One without attention.
+expect(0 "trained 1 steps" train --preset vanilla ${words} --target ${WORK}/numbers --out ${WORK}/fixed
+  --vocabulary.kind character --model.rnn.hidden 16 --training.steps 1)
+expect(1 "the model has no attention; try --show gradient" inspect ${WORK}/fixed may)
+expect(0 "." inspect ${WORK}/fixed may --show gradient)
+
 # Scores: a line each, the same from columns, their mean over tokens, and token by token.
 expect(0 "^(-[0-9.]+\n)+$" score ${model} --source ${WORK}/words --target ${WORK}/numbers)
 set(scores "${OUT}")

@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attend/serve/assets.h"
+#include "attend/base/base64.h"
+#include "attend/base/sha256.h"
+#include "attend/serve/page.h"
 
 namespace attend {
 namespace {
@@ -14,21 +16,24 @@ constexpr size_t kLargestRequest = 1 << 20;
 constexpr const char* kJson = "application/json";
 constexpr const char* kBytes = "application/octet-stream";
 
-// What the page may do: load from here, talk to here, and nothing else.
-const httplib::Headers kHeaders = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cache-Control", "no-store"}};
+// 'sha256-...' of what stands between two marks of the page.
+std::string hash_of(std::string_view begin, std::string_view end) {
+  const std::string_view page = explorer_page();
+  const size_t from = page.find(begin) + begin.size();
+  return "'sha256-" + base64(sha256(page.substr(from, page.find(end, from) - from))) + "'";
+}
 
-const char* type_of(std::string_view path) {
-  if (path.ends_with(".html")) return "text/html; charset=utf-8";
-  if (path.ends_with(".css")) return "text/css; charset=utf-8";
-  if (path.ends_with(".svg")) return "image/svg+xml";
-  return "text/javascript; charset=utf-8";
+// What the page may do: run its own script, talk to here, and nothing else.
+httplib::Headers headers() {
+  return {{"Content-Security-Policy",
+           "default-src 'none'; script-src " + hash_of("<script type=\"module\">", "</script>") +
+               "; style-src " + hash_of("<style>", "</style>") +
+               "; img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+               "frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cross-Origin-Resource-Policy", "same-origin"},
+          {"Cache-Control", "no-store"}};
 }
 
 void fail(httplib::Response& response, int status, std::string_view text) {
@@ -53,7 +58,7 @@ struct ExplorerServer::Routes {
 
   explicit Routes(Explorer& asked) : explorer(asked) {
     http.set_payload_max_length(kLargestRequest);
-    http.set_default_headers(kHeaders);
+    http.set_default_headers(headers());
     // Not the library's own, which would share the port with another server.
     http.set_socket_options([](socket_t socket) {
       const int yes = 1;
@@ -93,15 +98,7 @@ struct ExplorerServer::Routes {
   }
 
   void add_page() {
-    for (const Asset& asset : assets()) {
-      const auto serve = [asset](const httplib::Request&, httplib::Response& response) {
-        response.set_content(asset.content.data(), asset.content.size(), type_of(asset.path));
-      };
-      std::string pattern;
-      for (const char c : asset.path) pattern += c == '.' ? std::string("\\.") : std::string(1, c);
-      http.Get(pattern, serve);
-      if (asset.path == "/index.html") http.Get("/", serve);
-    }
+    get("/", "text/html; charset=utf-8", [](const auto&) { return std::string(explorer_page()); });
     get("/api/models", kJson, [this](const auto&) { return explorer.models(); });
   }
 

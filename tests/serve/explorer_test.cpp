@@ -197,8 +197,11 @@ TEST_F(ServerTest, ServesThePageUnderAStrictPolicy) {
   ASSERT_TRUE(page);
   EXPECT_EQ(page->status, 200);
   EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
-  EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'none'"),
-            std::string::npos);
+  const std::string policy = page->get_header_value("Content-Security-Policy");
+  EXPECT_NE(policy.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+  EXPECT_EQ(page->body.find("src=\""), std::string::npos);  // one request to start
+  EXPECT_LT(page->body.size(), 300'000u);
   EXPECT_EQ(client_.Get("/nothing.js")->status, 404);
   EXPECT_EQ(client_.Get("/../CMakeLists.txt")->status, 404);
 }

@@ -1,12 +1,14 @@
-"""Drives the page of a running explorer in a real browser, by mouse and by keyboard.
+"""Drives the page of the explorer in a real browser, by mouse and by keyboard.
 
-usage: explore_test.py URL [--chromium PATH] [--chromedriver PATH] [--sentence TEXT] [unittest options]
-The first model of the explorer must write and have cross attention.
+usage: explore_test.py ATTEND MODEL [MODEL] [--sentence TEXT] [--chromium PATH] [--chromedriver PATH]
+The first model must write and have cross attention. Exits with 77 where there is no browser.
 """
 import argparse
 import json
 import pathlib
+import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -245,13 +247,27 @@ class ExploreTest(unittest.TestCase):
 def main():
     global options
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("url", type=lambda url: url.rstrip("/"))
+    parser.add_argument("attend")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--sentence", default="january")
     parser.add_argument("--chromium", default="chromium")
     parser.add_argument("--chromedriver", default="chromedriver")
-    parser.add_argument("--sentence", default="zwei junge männer sind im freien .")
-    options, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    parser.add_argument("--only", action="append", help="names of tests, such as test_theme_switches")
+    options = parser.parse_args()
+    for program in (options.chromium, options.chromedriver):
+        if shutil.which(program) is None:
+            print(f"skipped: there is no {program}; install Debian's chromium and chromium-driver")
+            return 77
+    server = subprocess.Popen([options.attend, "explore", *options.models, "--port", "0"],
+                              stdout=subprocess.PIPE, text=True)
+    try:
+        options.url = server.stdout.readline().strip().rstrip("/")
+        names = [f"ExploreTest.{name}" for name in options.only or []]
+        return not unittest.main(argv=[sys.argv[0], *names], verbosity=2, exit=False).result.wasSuccessful()
+    finally:
+        server.terminate()
+        server.wait()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,10 @@
+// The page of web/ as one file: the build puts its scripts and its style into it.
+#pragma once
+
+#include <string_view>
+
+namespace attend {
+
+std::string_view explorer_page();
+
+}  // namespace attend
