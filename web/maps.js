@@ -15,6 +15,9 @@ export const parts = {
   decoder: 'output to itself',
 };
 
+/** All layers of a part together. */
+const reductions = ['mean', 'rollout', 'flow'];
+
 /** The parts a model has, those that say most first. */
 export function partsOf(model) {
   return Object.keys(parts).filter((part) => model.layers.some((layer) => layer.part === part));
@@ -36,7 +39,7 @@ export function selectionOf(model, { part, layer, head }) {
   if (!chosen)
     return {
       part: validPart,
-      layer: ['rollout', 'flow'].includes(layer) ? layer : 'mean',
+      layer: reductions.includes(layer) ? layer : 'mean',
       head: 'mean',
     };
   const isHead =
@@ -61,12 +64,9 @@ export function titleOf({ part, layer, head }) {
 export async function loadMap(run, selection, path = '') {
   const { part, layer, head } = selection;
   const along = path && path !== idsOf(run.path()) ? { path } : {};
-  const layers = layer === 'mean' ? layersOf(run.model, part).map(({ name }) => name) : [layer];
-  const queries = ['rollout', 'flow'].includes(layer)
-    ? [{ reduction: layer, part, ...along }]
-    : layers.map((name) => ({ layer: name, head: layer === 'mean' ? 'mean' : head, ...along }));
-  const maps = await Promise.all(queries.map((query) => cached(run, query)));
-  return label(run, part, mean(maps), titleOf(selection), path);
+  const what = reductions.includes(layer) ? { reduction: layer, part } : { layer, head };
+  const map = await cached(run, { ...what, ...along });
+  return label(run, part, map, titleOf(selection), path);
 }
 
 /**
@@ -112,13 +112,6 @@ function labelsAlong(run, part, path) {
 }
 
 const fit = (labels, size) => Array.from({ length: size }, (_, i) => labels[i] ?? '…');
-
-function mean(maps) {
-  if (maps.length === 1) return maps[0];
-  const values = new Float32Array(maps[0].values.length);
-  for (const map of maps) map.values.forEach((value, i) => (values[i] += value / maps.length));
-  return { ...maps[0], values };
-}
 
 /** @type {WeakMap<import('./run.js').Run, Map<string, Promise<import('./api.js').Weights>>>} */
 const mapsOfRuns = new WeakMap();

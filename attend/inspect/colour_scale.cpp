@@ -1,11 +1,9 @@
 #include "attend/inspect/colour_scale.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace attend {
 namespace {
@@ -29,17 +27,6 @@ constexpr ColourScale kDarkAbove = scale_of(
     {0x1b1b1f, 0x282d4c, 0x2e4577, 0x2a619e, 0x2880b9, 0x3f9fcb, 0x5dbddc, 0x80dbec, 0xa6f9fd});
 constexpr ColourScale kDarkBelow = scale_of(
     {0x1b1b1f, 0x48251d, 0x6f331b, 0x934712, 0xb16216, 0xc78233, 0xdca250, 0xf0c46f, 0xffe6a4});
-
-std::string json_of(const ColourScale& scale) {
-  std::vector<std::string> names;
-  for (const Rgb& colour : scale) names.push_back('"' + colour.text() + '"');
-  return fmt::format("[{}]", fmt::join(names, ","));
-}
-
-std::string json_of(Theme theme) {
-  return fmt::format(R"({{"above":{},"below":{}}})", json_of(colours_above(theme)),
-                     json_of(colours_below(theme)));
-}
 
 }  // namespace
 
@@ -65,10 +52,6 @@ Rgb colour_of(float level, Theme theme) {
   };
   const Rgb &a = scale[low], &b = scale[low + 1];
   return {between(a.red, b.red), between(a.green, b.green), between(a.blue, b.blue)};
-}
-
-std::string colour_anchors_json() {
-  return fmt::format(R"({{"light":{},"dark":{}}})", json_of(Theme::kLight), json_of(Theme::kDark));
 }
 
 }  // namespace attend

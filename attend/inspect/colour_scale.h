@@ -28,7 +28,4 @@ const ColourScale& colours_below(Theme theme);
 // The colour of a level in [-1, 1] (HeatMap::level).
 Rgb colour_of(float level, Theme theme);
 
-// The anchors, for a page: {"light": {"above": ["#ffffff", ...], "below": [...]}, "dark": {...}}.
-std::string colour_anchors_json();
-
 }  // namespace attend

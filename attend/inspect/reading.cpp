@@ -190,4 +190,10 @@ std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
   return means;
 }
 
+Tensor mean_map(const TextModel& model, const Reading& reading, AttentionPart part) {
+  const std::vector<Tensor> maps =
+      mean_maps(model, reading, layers_of(model.model->attention_layers(), part));
+  return maps.empty() ? Tensor() : together(maps, {HeadChoice::Kind::kMean});
+}
+
 }  // namespace attend

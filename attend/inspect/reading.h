@@ -61,5 +61,7 @@ Tensor together(std::span<const Tensor> heads, HeadChoice choice);
 // The mean over heads of each layer.
 std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
                               std::span<const AttentionLayer> layers);
+// The mean of those of a part; undefined where it has none.
+Tensor mean_map(const TextModel& model, const Reading& reading, AttentionPart part);
 
 }  // namespace attend

@@ -76,12 +76,16 @@ Tensor chosen_map(const TextModel& model, const Reading& reading,
     return part == "decoder" ? found.target : found.source;
   }
   if (const std::string reduction = parameter(parameters, "reduction"); !reduction.empty()) {
+    const AttentionPart whose = attention_part_from_name(part);
+    if (layers_of(model.model->attention_layers(), whose).empty()) {
+      throw ConfigError("the model has no {} attention", part);
+    }
+    if (reduction == "mean") return mean_map(model, reading, whose);
     if (reduction != "rollout" && reduction != "flow") {
-      throw ConfigError("unknown reduction '{}'; there are: rollout, flow", reduction);
+      throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow", reduction);
     }
     const AttentionGraph graph = attention_graph(model, reading);
-    return part_of(reduction == "flow" ? flow(graph) : rollout(graph),
-                   attention_part_from_name(part));
+    return part_of(reduction == "flow" ? flow(graph) : rollout(graph), whose);
   }
   return attention_map(model, reading, parameter(parameters, "layer"),
                        HeadChoice::parse(parameter(parameters, "head", "mean")));

@@ -5,7 +5,6 @@
 #include "attend/inspect/step_rows.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
-#include "attend/ops/elementwise.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -70,11 +69,7 @@ struct Forced {
     values.resize(ids.size());
     kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
                    values.data());
-    const auto cross = layers_of(model.model->attention_layers(), AttentionPart::kCross);
-    for (const Tensor& map : mean_maps(model, reading, cross)) {
-      const Tensor share = scale(map, 1.0f / static_cast<float>(cross.size()));
-      looks = looks.defined() ? add(looks, share) : share;
-    }
+    looks = mean_map(model, reading, AttentionPart::kCross);
   }
 
   std::vector<float> row(size_t t) const {

@@ -108,6 +108,8 @@ TEST_F(ExplorerTest, GivesMapsAsBytes) {
   EXPECT_EQ(MapOf(explorer_.map(run, {{"saliency", "gradient"}})).columns, 5u);
   EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "rollout"}, {"part", "encoder"}})).rows, 5u);
   EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "flow"}})).rows, 3u);
+  const MapOf mean(explorer_.map(run, {{"reduction", "mean"}, {"part", "decoder"}}));
+  EXPECT_NEAR(mean.values[3] + mean.values[4] + mean.values[5], 1.0f, 1e-5f);  // a row
   const std::string small = explorer_.thumbnails(run, {{"part", "cross"}, {"size", "2"}});
   EXPECT_EQ(small.size(), 16u + 2 * 2 * 2 * 2);
   EXPECT_EQ(Json::parse(explorer_.entropy(run))["layers"].size(), 6u);

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Makes the pictures of the documentation: of the page in a browser, and of maps from the command line.
+
+usage: make.py ATTEND MODEL SENTENCE   MODEL translates and has several layers, such as multi30k's en-de
+"""
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests/web"))
+from webdriver import Browser  # noqa: E402
+
+LAYER = "decoder.2.cross"
+PAGES = [("matrix", False, {"view": "matrix", "layer": LAYER, "head": "mean"}),
+         ("heads-dark", True, {"view": "heads", "layer": LAYER, "head": "3"}),
+         ("model", False, {"view": "model"}),
+         ("beam-dark", True, {"view": "beam"}),
+         ("saliency", False, {"view": "saliency", "layer": LAYER, "head": "mean"}),
+         ("training", False, {"view": "training"})]
+
+
+def photograph(url, sentence, name, dark, state, size=(1280, 800)):
+    with Browser(width=size[0], height=size[1], dark=dark) as browser:
+        browser.open(url)
+        browser.run("location.hash = new URLSearchParams(arguments[0])",
+                    {**state, "source": sentence})
+        browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
+                     " && document.querySelector('#written').textContent")
+        time.sleep(2)
+        browser.screenshot(HERE / f"{name}.png")
+
+
+def main(attend, model, sentence):
+    server = subprocess.Popen([attend, "explore", model, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        url = server.stdout.readline().strip()
+        for name, dark, state in PAGES:
+            photograph(url, sentence, name, dark, state)
+        photograph(url, sentence, "phone", False, PAGES[0][2], (390, 844))
+    finally:
+        server.terminate()
+        server.wait()
+    subprocess.run([attend, "inspect", model, sentence, "--layer", LAYER, "--head", "all", "--out",
+                    HERE / "heads.svg"], check=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
