@@ -17,7 +17,7 @@ export function tokenText(token, inPieces = true) {
  * @param {string[]} tokens
  */
 export function tokenTexts(tokens) {
-  const inPieces = tokens.some((token) => token.startsWith('▁'));
+  const inPieces = kindOf(tokens) === 'pieces';
   return tokens.map((token) => tokenText(token, inPieces));
 }
 
@@ -26,7 +26,17 @@ export function tokenTexts(tokens) {
  * @param {string[]} tokens
  */
 export function spell(tokens) {
-  const words = tokens.filter((token) => !/^<\/?s>$/.test(token));
-  const inPieces = words.some((token) => token.startsWith('▁'));
-  return inPieces ? words.join('').replaceAll('▁', ' ').trim() : words.join(' ');
+  const written = tokens.filter((token) => !isEnd(token));
+  return kindOf(tokens) === 'words'
+    ? written.join(' ')
+    : written.join('').replaceAll('▁', ' ').trim();
+}
+
+const isEnd = (token) => /^<\/?s>$/.test(token);
+
+/** What the tokens of a sequence are: characters, pieces with marked beginnings, or words. */
+function kindOf(tokens) {
+  const written = tokens.filter((token) => !isEnd(token));
+  if (written.every((token) => [...token].length === 1)) return 'characters';
+  return written.some((token) => token.startsWith('▁')) ? 'pieces' : 'words';
 }

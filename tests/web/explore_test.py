@@ -90,7 +90,10 @@ class ExploreTest(unittest.TestCase):
 
     def test_writes_a_sentence(self):
         self.write(options.sentence)
-        self.assertTrue(self.browser.text("#written").strip())
+        body = json.dumps({"source": options.sentence, "beam": 4}).encode()
+        with urllib.request.urlopen(options.url + "/api/runs", body) as events:
+            done = json.loads(list(events)[-1])
+        self.assertEqual(self.browser.text("#written").strip(), done["text"])
         self.assertEqual(self.state()["source"], options.sentence)
 
     def test_number_under_the_mouse_is_the_weight_that_was_sent(self):
