@@ -62,6 +62,7 @@ std::vector<HeatMap> attention_maps(const Options& options, const TextModel& mod
     }
     for (HeatMap& map : head_pictures(model, reading, layer.name)) maps.push_back(std::move(map));
   }
+  share_scale(maps);
   return maps;
 }
 

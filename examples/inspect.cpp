@@ -40,7 +40,8 @@ int main() {
   const TextModel model = TextModel::load(config.out);
   const Reading reading = written_reading(model, "saint");
   const std::string layer = model.model->attention_layers().front().name;
-  const HeatMap attention = attention_picture(model, reading, layer);
+  HeatMap attention = attention_picture(model, reading, layer);
+  attention.most = 1.0f;  // black is all of the weight
   const HeatMap saliency = saliency_picture(model, reading);
   fmt::print("{}", draw({&attention, 1}, PictureFormat::kTerminal));
   fmt::print("{}", draw({&attention, 1}, PictureFormat::kMoses));

@@ -8,7 +8,9 @@ namespace {
 HeatMap labelled(const TextModel& model, const Reading& reading, AttentionPart part,
                  const std::string& title, const Tensor& values) {
   const MapLabels labels = map_labels(model, reading, part);
-  return {title, labels.rows, labels.columns, values};
+  HeatMap map{title, labels.rows, labels.columns, values};
+  map.most = map.largest();
+  return map;
 }
 
 std::string title_of(const AttentionLayer& layer, HeadChoice choice) {
@@ -36,6 +38,7 @@ std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& readin
     const HeadChoice head{HeadChoice::Kind::kOne, pictures.size()};
     pictures.push_back(labelled(model, reading, layer.part, title_of(layer, head), weights));
   }
+  share_scale(pictures);
   return pictures;
 }
 
@@ -43,10 +46,8 @@ HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMetho
                       AttentionPart part) {
   const AttentionGraph graph = attention_graph(model, reading);
   const bool flows = method == GraphMethod::kFlow;
-  HeatMap picture = labelled(model, reading, part, flows ? "attention flow" : "attention rollout",
-                             part_of(flows ? flow(graph) : rollout(graph), part));
-  picture.most = picture.largest();
-  return picture;
+  return labelled(model, reading, part, flows ? "attention flow" : "attention rollout",
+                  part_of(flows ? flow(graph) : rollout(graph), part));
 }
 
 HeatMap saliency_picture(const TextModel& model, const Reading& reading,
@@ -56,7 +57,6 @@ HeatMap saliency_picture(const TextModel& model, const Reading& reading,
                              plain ? "gradient x input" : "integrated gradients",
                              saliency(model, reading, config).source);
   picture.has_sign = true;
-  picture.most = picture.largest();
   return picture;
 }
 

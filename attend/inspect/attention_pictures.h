@@ -7,6 +7,8 @@
 
 namespace attend {
 
+// The strongest colour is the largest value.
+
 // One layer: "decoder.1.cross, head 3".
 HeatMap attention_picture(const TextModel& model, const Reading& reading, std::string_view layer,
                           HeadChoice head = {});
@@ -14,7 +16,7 @@ HeatMap attention_picture(const TextModel& model, const Reading& reading, std::s
 std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
                                    std::string_view layer);
 
-// All layers together, and gradients; the darkest colour is the largest value.
+// All layers together, and gradients.
 enum class GraphMethod { kRollout, kFlow };
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part = AttentionPart::kCross);

@@ -44,4 +44,10 @@ float HeatMap::level(size_t row, size_t column) const {
   return std::isnan(part) ? 0.0f : std::clamp(part, has_sign ? -1.0f : 0.0f, 1.0f);
 }
 
+void share_scale(std::span<HeatMap> maps) {
+  float most = 0.0f;
+  for (const HeatMap& map : maps) most = std::max(most, map.largest());
+  for (HeatMap& map : maps) map.most = most;
+}
+
 }  // namespace attend

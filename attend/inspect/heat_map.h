@@ -1,6 +1,7 @@
 // A matrix to be drawn. Every picture (terminal, SVG, HTML) and every file of values starts here.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,9 @@ struct HeatMap {
   float level(size_t row,
               size_t column) const;  // in parts of `most`: in [0, 1], or [-1, 1] with sign
 };
+
+// The strongest colour becomes the largest value of all of them: maps that stand together can be
+// compared.
+void share_scale(std::span<HeatMap> maps);
 
 }  // namespace attend
