@@ -11,7 +11,7 @@ set(train train --preset tiny --target ${WORK}/numbers --out ${model}
   --vocabulary.kind character --model.transformer.feed-forward 64
   --model.transformer.encoder-layers 1 --model.transformer.decoder-layers 1
   --model.transformer.dropout 0 --training.label-smoothing 0 --training.report-every 20
-  --optimizer.rate 0.01 --schedule.warmup 5)
+  --optimizer.rate 0.01 --schedule.warmup 5 --looks.every 30 --looks.sentences 2)
 
 set(words --source ${WORK}/words)
 

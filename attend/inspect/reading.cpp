@@ -15,8 +15,6 @@
 namespace attend {
 namespace {
 
-Tokens one_sequence(std::span<const int32_t> ids) { return {ids, Packing::even(1, ids.size())}; }
-
 // `weights` as a part of a map of `keys` columns; those outside a local window are 0.
 Tensor placed(const RecordedHead& head, size_t keys) {
   const Tensor& weights = head.weights;
@@ -75,6 +73,8 @@ void divide(Tensor& sum, size_t count) {
 }
 
 }  // namespace
+
+Tokens one_sequence(std::span<const int32_t> ids) { return {ids, Packing::even(1, ids.size())}; }
 
 Reading given_reading(const TextModel& model, std::string_view source, std::string_view target) {
   Reading reading{model.source->encode(source), model.target->encode(target)};

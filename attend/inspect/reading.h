@@ -16,6 +16,9 @@ struct Reading {
   std::vector<int32_t> target;  // without start and end
 };
 
+// One sequence alone, as models read it.
+Tokens one_sequence(std::span<const int32_t> ids);
+
 // A target that is given, or the best that the model finds.
 Reading given_reading(const TextModel& model, std::string_view source, std::string_view target);
 Reading written_reading(const TextModel& model, std::string_view source,

@@ -14,8 +14,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidestBeam = 64, kMostCandidates = 100;
 
-Tokens one_sequence(std::span<const int32_t> ids) { return {ids, Packing::even(1, ids.size())}; }
-
 Json node_json(const Tokenizer& tokenizer, size_t number, const BeamNode& node) {
   return {{"id", number},
           {"parent", node.parent},

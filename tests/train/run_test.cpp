@@ -12,6 +12,7 @@
 #include "attend/base/parallel.h"
 #include "attend/base/storage.h"
 #include "attend/decode/translator.h"
+#include "attend/inspect/snapshot.h"
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
@@ -172,6 +173,38 @@ TEST(Run, BatchesAreSizedToFitAMemory) {
   config.memory.bytes = 100'000;
   config.out = directory.path() / "none";
   expect_error<ConfigError>([&] { run(config); }, "memory 100000B is too little");
+}
+
+TEST(Run, StoresWhatItLooksAtAsItLearns) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 6;
+  config.looks.every = 2;
+  config.looks.sentences = 2;
+  run(config);
+  const ModelDirectory model{config.out};
+  EXPECT_EQ(snapshot_steps(model), (std::vector<int64_t>{2, 4, 6}));
+  const Snapshot first(model, 2), last(model, 6);
+  ASSERT_EQ(last.sentences(), 2u);
+  std::ifstream valid(config.data.valid_source);
+  std::string line;
+  std::getline(valid, line);
+  const TextModel text = TextModel::load(config.out);
+  EXPECT_EQ(text.source->decode(last.reading(0).source), line);
+  const Tensor map = last.map(0, "decoder.0.cross", HeadChoice::parse("1"));
+  for (size_t i = 0; i < map.rows(); ++i) {
+    float sum = 0;
+    for (const float weight : map.slice_rows(i, 1).span()) sum += weight;
+    EXPECT_NEAR(sum, 1.0f, 1e-5f);
+  }
+  EXPECT_NE(first.map(0, "decoder.0.cross", {}).to_vector(),
+            last.map(0, "decoder.0.cross", {}).to_vector());
+  expect_error<ConfigError>([&] { last.map(0, "decoder.9.cross", {}); },
+                            "no map 0.decoder.9.cross");
+  expect_error<ConfigError>([&] { last.map(0, "decoder.0.cross", HeadChoice::parse("2")); },
+                            "there is no head 2 of 2");
+  expect_error<ConfigError>([&] { last.reading(2); }, "no sentence 2; it has 2");
+  expect_error<IoError>([&] { const Snapshot none(model, 3); }, "step-3");
 }
 
 TEST(Run, TheCoverageLossNeedsCoverage) {

@@ -210,6 +210,17 @@ class ExploreTest(unittest.TestCase):
         self.browser.click("[role=tab][value=next]")
         self.browser.wait("return document.querySelector('.card')")
 
+    def test_training_shows_curves_and_a_slider_of_maps(self):
+        self.browser.click("[role=tab][value=training]")
+        self.browser.wait("return document.querySelector('#view').textContent.includes('loss')")
+        steps = json.loads(fetch("/api/snapshots/0"))["steps"]
+        self.browser.wait("return document.querySelector('.transport output').textContent === arguments[0]",
+                          f"step {steps[-1]}")
+        self.browser.run("const slider = document.querySelector('.transport input'); slider.value = 0;"
+                         "slider.dispatchEvent(new Event('input'))")
+        self.browser.wait("return document.querySelector('.transport output').textContent === arguments[0]",
+                          f"step {steps[0]}")
+
     def test_right_to_left_text_and_emoji(self):
         self.write("مرحبا بالعالم 👩‍👩‍👧 👍🏽")
         self.assertTrue(self.browser.run("return document.querySelector('#source').matches(':dir(rtl)')"))
