@@ -19,13 +19,13 @@ struct Options {
 };
 
 int run_explore(const Options& options) {
-  Explorer explorer(options.models);
   // Before other threads are there, which then leave these signals to the one that waits.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  Explorer explorer(options.models);
   ExplorerServer server(explorer, options.port);
   fmt::print("http://127.0.0.1:{}/\n", server.port());
   std::fflush(stdout);

@@ -22,7 +22,7 @@ namespace {
 struct Options {
   std::filesystem::path model, out;
   std::string source, target, layer, head = "mean", part, show = "attention", format;
-  bool target_given = false;
+  bool source_given = false, target_given = false;
   size_t columns = 0;
   std::string colours = "auto";
   ConfigFlags search;
@@ -95,10 +95,8 @@ std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
 
 Reading reading_of(const Options& options, const TextModel& model) {
   std::string source = options.source;
-  if (source.empty()) {
-    LineReader input("-");
-    if (input.next()) source = input.line();
-  }
+  LineReader input("-");
+  if (!options.source_given && input.next()) source = input.line();
   if (options.target_given) return given_reading(model, source, options.target);
   SearchConfig search;
   options.search.apply(search);
@@ -142,8 +140,10 @@ Command add_inspect(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
-  parser->add_option("source", options->source, "text to read (default: a line of standard input)")
-      ->type_name("TEXT");
+  CLI::Option* source = parser
+                            ->add_option("source", options->source,
+                                         "text to read (default: a line of standard input)")
+                            ->type_name("TEXT");
   CLI::Option* target =
       parser->add_option("--target", options->target, "what is written (default: what it finds)")
           ->type_name("TEXT");
@@ -177,7 +177,10 @@ Command add_inspect(CLI::App& app) {
       "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
       "  attend inspect model 'ein Haus' --show integrated --out why.html\n" +
       std::string(kAttentionNote));
-  parser->final_callback([options, target] { options->target_given = target->count() > 0; });
+  parser->final_callback([options, source, target] {
+    options->source_given = source->count() > 0;
+    options->target_given = target->count() > 0;
+  });
   return {parser, [options] { return run_inspect(*options); }};
 }
 

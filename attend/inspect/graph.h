@@ -35,7 +35,7 @@ Relevance rollout(const AttentionGraph& graph);
 // The largest flow from each input token to each token at the end, where an edge carries at most
 // its weight. Throws DataError above kMostFlowTokens tokens of a side: the work grows with the
 // fourth power.
-inline constexpr size_t kMostFlowTokens = 100;
+inline constexpr size_t kMostFlowTokens = 64;
 Relevance flow(const AttentionGraph& graph);
 
 // The part of it: `encoder`, `cross` or `decoder`.
