@@ -33,6 +33,7 @@ int run_explore(const Options& options) {
   std::thread serving([&] { server.run(); });
   int received = 0;
   sigwait(&signals, &received);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // a second one ends it at once
   server.stop();
   serving.join();
   return 128 + received;

@@ -66,20 +66,27 @@ std::vector<HeatMap> attention_maps(const Options& options, const TextModel& mod
   return maps;
 }
 
-void print_entropy(const Options& options, const TextModel& model, const Reading& reading) {
-  const std::vector<AttentionLayer> layers = model.model->attention_layers();
+// A line a layer, or JSON.
+std::string entropy_text(const Options& options, const TextModel& model, const Reading& reading) {
+  const std::vector<AttentionLayer> layers = chosen_layers(options, *model.model);
   const auto all = entropies(model, reading, layers);
-  if (options.format == "json") {
-    nlohmann::ordered_json json;
-    for (size_t i = 0; i < layers.size(); ++i) json[layers[i].name] = all[i];
-    fmt::print("{}\n", json.dump());
-    return;
-  }
+  const bool as_json = options.format == "json" || options.out.extension() == ".json";
+  nlohmann::ordered_json json;
+  std::string text;
   for (size_t i = 0; i < layers.size(); ++i) {
-    fmt::print("{:<20}", layers[i].name);
-    for (const float entropy : all[i]) fmt::print(" {:6.3f}", entropy);
-    fmt::print("\n");
+    json[layers[i].name] = all[i];
+    text += fmt::format("{:<20}", layers[i].name);
+    for (const float entropy : all[i]) text += fmt::format(" {:6.3f}", entropy);
+    text += "\n";
   }
+  return as_json ? json.dump() + "\n" : text;
+}
+
+// --part, or what the model has of it.
+AttentionPart chosen_part(const Options& options, const Seq2Seq& model) {
+  if (!options.part.empty()) return attention_part_from_name(options.part);
+  const bool cross = !layers_of(model.attention_layers(), AttentionPart::kCross).empty();
+  return cross ? AttentionPart::kCross : AttentionPart::kEncoder;
 }
 
 std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
@@ -88,7 +95,7 @@ std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
   if (options.show == "rollout" || options.show == "flow") {
     return {graph_picture(model, reading,
                           options.show == "flow" ? GraphMethod::kFlow : GraphMethod::kRollout,
-                          attention_part_from_name(options.part.empty() ? "cross" : options.part))};
+                          chosen_part(options, *model.model))};
   }
   return {saliency_picture(model, reading, {saliency_method_from_name(options.show)})};
 }
@@ -108,7 +115,8 @@ int run_inspect(const Options& options) {
   freeze(*model.model);
   const Reading reading = reading_of(options, model);
   if (options.show == "entropy") {
-    print_entropy(options, model, reading);
+    const std::string text = entropy_text(options, model, reading);
+    options.out.empty() ? fmt::print("{}", text) : replace_file(options.out, text);
     return 0;
   }
   const std::vector<HeatMap> maps = maps_of(options, model, reading);

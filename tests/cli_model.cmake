@@ -38,7 +38,8 @@ expect(2 "--beam should be a whole number" translate ${model} --beam x)
 expect(0 "^01\n.*decoder.0.cross" inspect ${model} january --columns 60)
 expect(0 "^{.title.:.decoder.0.cross, head 1.,.rows.:\\[.0.,.1.,.</s>.\\],.columns.:\\[.j." inspect
   ${model} january --target 01 --head 1 --format json)
-expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy)
+expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy --part encoder)
+expect(0 "^$" inspect ${model} january --show entropy --out ${WORK}/entropy.json)
 expect(0 "^[0-9]-0 [0-9]-1\n$" inspect ${model} january --format moses)
 foreach(show rollout flow gradient integrated)
   expect(0 "." inspect ${model} may --show ${show})
@@ -61,6 +62,7 @@ expect(1 "not a model directory" explore ${WORK})
 expect(0 "trained 1 steps" train --preset vanilla ${words} --target ${WORK}/numbers --out ${WORK}/fixed
   --vocabulary.kind character --model.rnn.hidden 16 --training.steps 1)
 expect(1 "the model has no attention; try --show gradient" inspect ${WORK}/fixed may)
+expect(1 "the model has no encoder attention" inspect ${WORK}/fixed may --show rollout)
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 
 # Scores: a line each, the same from columns, their mean over tokens, and token by token.

@@ -19,19 +19,20 @@ export class ApiError extends Error {
 export const getModels = () => getJson('api/models');
 
 /**
- * @param {number} run
- * @param {string} part
+ * What the rows and columns of a part's maps are; `path` as of another hypothesis.
  * @returns {Promise<{rows: string[], columns: string[]}>}
  */
-export const getLabels = (run, part) => getJson(`api/runs/${run}/labels?part=${part}`);
+export const getLabels = (run, part, path = '') =>
+  getJson(`api/runs/${run}/labels?${new URLSearchParams({ part, path })}`);
 
 /** @returns {Promise<{layers: Array<{name: string, heads: number[]}>}>} */
-export const getEntropy = (run) => getJson(`api/runs/${run}/entropy`);
+export const getEntropy = (run, path = '') =>
+  getJson(`api/runs/${run}/entropy?${new URLSearchParams({ path })}`);
 
 /** @returns {Promise<{next: number, lines: Object[]}>} */
 export const getTraining = (model, from) => getJson(`api/training/${model}?from=${from}`);
 
-/** @typedef {{source: string[], target: string[]}} Sentence */
+/** @typedef {{text: string, labels: Object<string, {rows: string[], columns: string[]}>}} Sentence */
 /** @returns {Promise<{steps: number[], sentences: Sentence[], layers: Layer[]}>} */
 export const getSnapshots = (model) => getJson(`api/snapshots/${model}`);
 
@@ -48,8 +49,9 @@ export const getSnapshotMap = (model, query) =>
  * @returns {Promise<{layers: number, heads: number, rows: number, columns: number,
  *   values: Uint8Array}>}
  */
-export async function getThumbnails(run, part, size) {
-  const response = await request(`api/runs/${run}/thumbnails?part=${part}&size=${size}`);
+export async function getThumbnails(run, part, size, path = '') {
+  const query = new URLSearchParams({ part, size, path });
+  const response = await request(`api/runs/${run}/thumbnails?${query}`);
   const buffer = await response.arrayBuffer();
   const [layers, heads, rows, columns] = new Uint32Array(buffer, 0, 4);
   return { layers, heads, rows, columns, values: new Uint8Array(buffer, 16) };

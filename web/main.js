@@ -51,7 +51,8 @@ const app = {
     runner.follow(app.model, store.state);
   },
   sideRun: (model, source) => runner.beside(model, { ...store.state, source }),
-  textOf: (path) => spell(path.map((node) => node.token)),
+  textOf: (path) =>
+    app.run?.texts.get(path.at(-1)?.id) ?? spell(path.map((node) => node.token)),
 };
 
 const sentence = composer(app);

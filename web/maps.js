@@ -93,25 +93,10 @@ export function idsOf(path) {
   return path.map((node) => node.id).join(',');
 }
 
-async function label(run, part, { rows, columns, values }, title, path) {
-  const labels = path ? labelsAlong(run, part, path) : await getLabels(run.number, part);
-  return {
-    title,
-    rows: fit(labels.rows, rows),
-    columns: fit(labels.columns, columns),
-    values,
-    most: largest(values),
-  };
+async function label(run, part, { values }, title, path) {
+  const labels = await getLabels(run.number, part, path);
+  return { title, ...labels, values, most: largest(values) };
 }
-
-function labelsAlong(run, part, path) {
-  const target = run.path(path).map((node) => node.token);
-  const inputs = ['<s>', ...target.slice(0, -1)];
-  if (part === 'decoder') return { rows: inputs, columns: inputs };
-  return { rows: part === 'cross' ? target : run.source, columns: run.source };
-}
-
-const fit = (labels, size) => Array.from({ length: size }, (_, i) => labels[i] ?? '…');
 
 /** @type {WeakMap<import('./run.js').Run, Map<string, Promise<import('./api.js').Weights>>>} */
 const mapsOfRuns = new WeakMap();

@@ -58,15 +58,19 @@ export function overview(app) {
     },
     update() {
       const { run, selection, model } = app;
+      const { path } = app.store.state;
       part.node
         .querySelectorAll('button')
         .forEach((button) => (button.hidden = !partsOf(model).includes(button.value)));
       part.choose(selection.part);
       if (!run.done) return;
       load(
-        JSON.stringify([run.id, selection.part]),
+        JSON.stringify([run.id, selection.part, path]),
         () =>
-          Promise.all([getThumbnails(run.number, selection.part, size), getEntropy(run.number)]),
+          Promise.all([
+            getThumbnails(run.number, selection.part, size, path),
+            getEntropy(run.number, path),
+          ]),
         (loaded) => show(loaded, layersOf(model, selection.part)),
       );
     },

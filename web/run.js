@@ -22,8 +22,8 @@ export class Run {
     /** @type {Node[][]} the nodes by depth, children of one parent together, the likeliest first */
     this.levels = [[this.nodes.get(0)]];
     this.best = 0;
-    this.text = '';
-    this.hypotheses = [];
+    /** @type {Map<number, string>} what the server says is written at a node */
+    this.texts = new Map();
     this.done = false;
     this.stopped = false; // by an error, in the middle
   }
@@ -39,10 +39,10 @@ export class Run {
       this.#arrange();
       this.best = event.best;
       this.nodes.get(event.best).row = event.row;
+      this.texts.set(event.best, event.text);
     } else if (event.event === 'done') {
       this.best = event.path.at(-1) ?? 0;
-      this.text = event.text;
-      this.hypotheses = event.hypotheses;
+      for (const { path, text } of event.hypotheses) this.texts.set(path.at(-1) ?? 0, text);
       this.done = true;
     }
   }

@@ -5,7 +5,6 @@ import { latest } from './latest.js';
 import { largest, selectionOf, titleOf } from './maps.js';
 import { Matrix } from './matrix.js';
 import { headOptions } from './picker.js';
-import { spell } from './tokens.js';
 
 const pace = 500; // milliseconds a snapshot
 
@@ -26,6 +25,7 @@ export function snapshots(app) {
   });
   const place = element('output', { className: 'place' });
   const play = player(() => {
+    if (!saved?.steps.length) return false;
     const last = saved.steps.length - 1;
     store.set({ snapshot: placeNow() >= last ? 0 : placeNow() + 1 });
     return placeNow() < last;
@@ -65,10 +65,10 @@ export function snapshots(app) {
       { part: chosen.part, layer: chosen.name, head: state.head },
     );
     const index = Math.min(state.sentence, saved.sentences.length - 1);
-    const text = saved.sentences[index];
+    const { labels } = saved.sentences[index];
     fillSelect(
       sentence,
-      saved.sentences.map(({ source }, i) => [String(i), spell(source)]),
+      saved.sentences.map(({ text }, i) => [String(i), text]),
       String(index),
     );
     fillSelect(
@@ -85,37 +85,37 @@ export function snapshots(app) {
     loadMap(
       JSON.stringify([app.model.id, query]),
       () => getSnapshotMap(app.model.id, query),
-      (weights) => matrix.show(labelled(weights, text, selection)),
+      ({ values }) =>
+        matrix.show({
+          title: titleOf(selection),
+          ...labels[selection.part],
+          values,
+          most: largest(values),
+        }),
+    );
+  };
+  /** Looks for maps that training has stored by a step of it. */
+  const refresh = (step) => {
+    const { model } = app;
+    loadList(
+      `${model.id} at ${step}`,
+      () => getSnapshots(model.id),
+      (list) => {
+        saved = { ...list, model };
+        node.hidden = !list.steps.length;
+        if (list.steps.length) show();
+      },
     );
   };
   return {
     node,
     draw: () => matrix.draw(),
     update() {
-      const { model } = app;
-      node.hidden = !model.snapshots;
-      if (!model.snapshots) return;
-      if (saved?.model === model) return show();
-      loadList(
-        String(model.id),
-        () => getSnapshots(model.id),
-        (list) => {
-          saved = { ...list, model };
-          show();
-        },
-      );
+      if (saved?.model !== app.model) refresh(0);
+      else if (saved.steps.length) show();
     },
+    refresh,
     leave: play.stop,
     play: play.toggle,
   };
-}
-
-function labelled({ values }, { source, target }, selection) {
-  const inputs = ['<s>', ...target.slice(0, -1)];
-  const [rows, columns] = {
-    encoder: [source, source],
-    decoder: [inputs, inputs],
-    cross: [target, source],
-  }[selection.part];
-  return { title: titleOf(selection), rows, columns, values, most: largest(values) };
 }

@@ -18,6 +18,7 @@ export function timeline(app) {
     oninput: () => app.store.set({ step: Number(slider.value) }),
   });
   const play = player(() => {
+    if (!map) return false;
     const last = map.rows.length - 1;
     app.store.set({ step: stepNow() === last ? 0 : stepNow() + 1 });
     return stepNow() < last;

@@ -28,9 +28,12 @@ export function trainingView(app) {
     try {
       const answer = await getTraining(asked.id, from);
       if (asked !== model) return;
+      lines = answer.next < from ? answer.lines : lines.concat(answer.lines);
       from = answer.next;
-      lines = lines.concat(answer.lines);
-      if (answer.lines.length) show();
+      if (answer.lines.length) {
+        show();
+        maps.refresh(lines.at(-1).step);
+      }
     } catch (error) {
       app.fail(error);
     }

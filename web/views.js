@@ -9,7 +9,6 @@ import { matrixView } from './matrix_view.js';
 import { overview } from './overview.js';
 import { saliencyView } from './saliency.js';
 import { timeline } from './timeline.js';
-import { spell } from './tokens.js';
 import { trainingView } from './training.js';
 
 /**
@@ -55,9 +54,8 @@ export function emptyView(app, lack) {
 async function suggest(app, node) {
   const { sentences } = await getSnapshots(app.model.id).catch(() => ({ sentences: [] }));
   node.append(
-    ...sentences.map(({ source }) => {
-      const text = spell(source);
-      return element(
+    ...sentences.map(({ text }) =>
+      element(
         'button',
         {
           type: 'button',
@@ -66,7 +64,7 @@ async function suggest(app, node) {
           onclick: () => app.rerun({ source: text }),
         },
         text,
-      );
-    }),
+      ),
+    ),
   );
 }

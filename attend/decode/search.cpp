@@ -39,6 +39,9 @@ class Beam {
   std::vector<std::vector<Hypothesis>> run() {
     while (!frontier_.empty()) step();
     for (auto& hypotheses : finished_) {
+      if (hypotheses.empty()) {
+        throw DataError("search: the model gives no numbers; its weights are not finite");
+      }
       std::ranges::stable_sort(hypotheses, std::greater(), &Hypothesis::score);
       hypotheses.resize(std::min(hypotheses.size(), config_.n_best));
     }

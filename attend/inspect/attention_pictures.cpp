@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "attend/base/error.h"
+
 namespace attend {
 namespace {
 
@@ -44,6 +46,9 @@ std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& readin
 
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part) {
+  if (layers_of(model.model->attention_layers(), part).empty()) {
+    throw ConfigError("the model has no {} attention", name_of(part));
+  }
   const AttentionGraph graph = attention_graph(model, reading);
   const bool flows = method == GraphMethod::kFlow;
   return labelled(model, reading, part, flows ? "attention flow" : "attention rollout",

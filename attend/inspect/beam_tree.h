@@ -1,8 +1,9 @@
-// Beam search as a tree: every token that was considered, kept or not.
+// What was written, and what could have been, as a tree: every token considered, kept or not.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "attend/decode/search.h"
 
@@ -26,12 +27,15 @@ class BeamTree : public SearchObserver {
   };
   using OnStep = std::function<void(const Step& step)>;
 
-  explicit BeamTree(size_t candidates, OnStep on_step = {})
-      : candidates_(candidates), on_step_(std::move(on_step)) {}
+  explicit BeamTree(size_t candidates) : candidates_(candidates) {}
+  void on_step_call(OnStep on_step) { on_step_ = std::move(on_step); }
 
   size_t candidates() const override { return candidates_; }
   void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
                const std::vector<bool>& kept) override;
+
+  // A node for a tree that no search makes; its number.
+  size_t add(const BeamNode& node);
 
   const std::vector<BeamNode>& nodes() const { return nodes_; }
   const BeamNode& node(size_t number) const { return nodes_.at(number - 1); }
@@ -42,10 +46,14 @@ class BeamTree : public SearchObserver {
   std::vector<int32_t> tokens(size_t number) const;
 
  private:
+  size_t node_of(std::span<const int32_t> tokens) const;            // of a live hypothesis
+  std::vector<size_t> walk(std::span<const int32_t> tokens) const;  // from the root
+
   size_t candidates_;
   OnStep on_step_;
   std::vector<BeamNode> nodes_;
-  std::map<std::vector<int32_t>, size_t> kept_ = {{{}, 0}};  // number of what was written
+  std::vector<size_t> latest_;                         // nodes that were kept in the last step
+  std::map<std::pair<size_t, int32_t>, size_t> kept_;  // by parent and token
 };
 
 }  // namespace attend

@@ -70,7 +70,7 @@ std::string draw(std::span<const HeatMap> maps, PictureFormat format, const Term
     case PictureFormat::kHtml:
       return draw_html(maps);
     case PictureFormat::kJson:
-      return maps_json(maps) + "\n";
+      return maps_json(maps);
     case PictureFormat::kNpy:
       return npy_of(maps);
     case PictureFormat::kMoses:

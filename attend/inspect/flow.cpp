@@ -22,7 +22,7 @@ class Network {
   explicit Network(size_t nodes) : edges_(nodes), level_(nodes), next_(nodes) {}
 
   void connect(size_t from, size_t to, float capacity) {
-    if (capacity < kLeast) return;
+    if (!(capacity >= kLeast)) return;  // nor what is no number
     edges_[from].push_back({static_cast<uint32_t>(to), size_of(to), capacity});
     edges_[to].push_back({static_cast<uint32_t>(from), size_of(from) - 1, 0.0f});
   }

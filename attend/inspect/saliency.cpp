@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/special_tokens.h"
 #include "attend/nn/embedding_tap.h"
@@ -128,6 +129,10 @@ Saliency saliency(const TextModel& model, const Reading& reading, const Saliency
       const float middle = (static_cast<float>(step) + 0.5f) / static_cast<float>(steps);
       probes.push_back({token, integrated ? middle : 1.0f});
     }
+  }
+  if (probes.size() * (reading.source.size() + tokens) > kMostSaliencyRows) {
+    throw DataError("saliency: {} source and {} target tokens take too long; use a shorter text{}",
+                    reading.source.size(), tokens, integrated ? ", or the plain gradient" : "");
   }
   Saliency found{Tensor::zeros({tokens, reading.source.size()}), Tensor::zeros({tokens, tokens})};
   const size_t rows = std::max(reading.source.size(), tokens);

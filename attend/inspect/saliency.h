@@ -25,6 +25,8 @@ struct Saliency {
   Tensor target;  // [target tokens, decoder's inputs], the start first; 0 for those not yet written
 };
 
+// Throws DataError where tokens x probes are more than kMostSaliencyRows: it would take minutes.
+inline constexpr size_t kMostSaliencyRows = 600'000;
 // The model's parameters take no gradients if they are frozen first (nn/freeze.h).
 Saliency saliency(const TextModel& model, const Reading& reading,
                   const SaliencyConfig& config = {});

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "attend/base/version.h"
 #include "attend/inspect/graph.h"
 #include "attend/inspect/heat_map.h"
 #include "attend/inspect/overview.h"
@@ -61,7 +62,7 @@ size_t number_of(std::string_view what, std::string_view text) {
 
 // That of the run, or of another leaf of its tree: the last number of "1,4,9".
 Reading reading_of(const ExplorerRun& run, const std::string& path) {
-  if (path.empty() || run.tree == nullptr) return run.reading;
+  if (path.empty()) return run.reading;
   const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
   const size_t node = number_of("node", last);
   if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
@@ -127,13 +128,16 @@ std::string Explorer::models() const {
                    {"training", std::filesystem::exists(directory.log())},
                    {"snapshots", snapshot_steps(directory).size()}});
   }
-  return dumped({{"models", all}, {"note", kAttentionNote}});
+  return dumped({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
 }
 
 // Whole lines only: the trainer may be writing the last one.
 std::string Explorer::training(size_t number, const Parameters& parameters) const {
-  const size_t from = number_of("from", parameter(parameters, "from", "0"));
-  std::ifstream file(model(number).directory.log(), std::ios::binary);
+  size_t from = number_of("from", parameter(parameters, "from", "0"));
+  const std::filesystem::path log = model(number).directory.log();
+  std::error_code none;
+  if (from > std::filesystem::file_size(log, none) && !none) from = 0;  // it was begun anew
+  std::ifstream file(log, std::ios::binary);
   std::string text;
   if (file.seekg(static_cast<std::streamoff>(from))) {
     text.resize(kMostLogBytes);
@@ -157,8 +161,14 @@ std::string Explorer::snapshots(size_t number) const {
   if (!steps.empty()) {
     const Snapshot last(directory, steps.back());
     for (size_t i = 0; i < last.sentences(); ++i) {
-      const MapLabels labels = map_labels(text, last.reading(i), AttentionPart::kCross);
-      sentences.push_back({{"source", labels.columns}, {"target", labels.rows}});
+      const Reading reading = last.reading(i);
+      Json parts;
+      for (const AttentionPart part :
+           {AttentionPart::kEncoder, AttentionPart::kDecoder, AttentionPart::kCross}) {
+        const MapLabels labels = map_labels(text, reading, part);
+        parts[name_of(part)] = {{"rows", labels.rows}, {"columns", labels.columns}};
+      }
+      sentences.push_back({{"text", text.source->decode(reading.source)}, {"labels", parts}});
     }
   }
   return dumped({{"steps", steps}, {"sentences", sentences}, {"layers", layers_json(*text.model)}});
@@ -182,12 +192,16 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
       request.number = next_run_++;
     }
     const std::lock_guard computing(computing_);
-    auto run = std::make_shared<const ExplorerRun>(
-        request.target ? given_run(asked, request, tell) : written_run(asked, request, tell));
-    const std::lock_guard lock(runs_lock_);
-    runs_[request.number] = std::move(run);
-    if (runs_.size() > kKeptRuns) runs_.erase(runs_.begin());
-  } catch (const Error& error) {
+    auto run = request.target ? given_run(asked, request, tell) : written_run(asked, request, tell);
+    if (!run) return;  // nobody listens any more
+    const Json done = run->done;
+    {
+      const std::lock_guard lock(runs_lock_);
+      runs_[request.number] = std::make_shared<const ExplorerRun>(*std::move(run));
+      if (runs_.size() > kKeptRuns) runs_.erase(runs_.begin());
+    }
+    tell(done);                            // what asks for its maps now finds the run
+  } catch (const std::exception& error) {  // also of the system, such as no memory
     tell({{"event", "error"}, {"error", error.what()}});
   }
 }
@@ -234,12 +248,12 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
   return bytes;
 }
 
-std::string Explorer::entropy(size_t number) const {
+std::string Explorer::entropy(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const TextModel& text = model(run->model).model;
   const std::vector<AttentionLayer> layers = text.model->attention_layers();
   const std::lock_guard computing(computing_);
-  const auto heads = entropies(text, run->reading, layers);
+  const auto heads = entropies(text, reading_of(*run, parameter(parameters, "path")), layers);
   Json all = Json::array();
   for (size_t i = 0; i < layers.size(); ++i) {
     all.push_back({{"name", layers[i].name}, {"heads", heads[i]}});

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ class Explorer {
   explicit Explorer(std::span<const std::filesystem::path> models);
   ~Explorer();
 
-  // Each as the page's interface in docs/explorer.md says.
+  // Each as the page's interface in docs/seeing.md says.
   using Parameters = std::map<std::string, std::string>;
   std::string models() const;
   std::string training(size_t model, const Parameters& parameters) const;
@@ -53,7 +54,7 @@ class Explorer {
   std::string labels(size_t number, const Parameters& parameters) const;
   std::string map(size_t number, const Parameters& parameters) const;
   std::string thumbnails(size_t number, const Parameters& parameters) const;
-  std::string entropy(size_t number) const;
+  std::string entropy(size_t number, const Parameters& parameters) const;
 
  private:
   const ExploredModel& model(size_t number) const;

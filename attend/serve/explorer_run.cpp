@@ -13,13 +13,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidestBeam = 64, kMostCandidates = 100;
+constexpr size_t kMostTokens = 4096;  // of a side
+constexpr float kLeastShown = -1e4f;  // JSON has no infinity
 
 Json node_json(const Tokenizer& tokenizer, size_t number, const BeamNode& node) {
   return {{"id", number},
           {"parent", node.parent},
           {"token", tokenizer.piece(node.token)},
-          {"log_probability", node.log_probability},
-          {"total", node.total},
+          {"log_probability", std::max(node.log_probability, kLeastShown)},
+          {"total", std::max(node.total, double{kLeastShown})},
           {"kept", node.kept},
           {"ended", node.kept && node.token == kEnd}};
 }
@@ -28,21 +30,40 @@ Json hypothesis_json(const std::string& text, const std::vector<size_t>& path, d
   return {{"text", text}, {"path", path}, {"score", score}};
 }
 
+void check_length(std::string_view what, size_t tokens) {
+  if (tokens <= kMostTokens) return;
+  throw DataError("run: the {} has {} tokens; the page shows at most {}", what, tokens,
+                  kMostTokens);
+}
+
 void tell_source(const TextModel& model, const Reading& reading, size_t run, const EmitJson& emit) {
   emit({{"event", "source"},
         {"run", run},
         {"tokens", map_labels(model, reading, AttentionPart::kCross).columns}});
 }
 
-void tell_done(const TextModel& model, const ExplorerRun& run, Json hypotheses,
-               const EmitJson& emit) {
+Json done_json(const TextModel& model, const ExplorerRun& run, Json hypotheses) {
   Json best = hypotheses.front();
-  emit({{"event", "done"},
-        {"text", run.text},
-        {"tokens", map_labels(model, run.reading, AttentionPart::kCross).rows},
-        {"path", best["path"]},
-        {"score", best["score"]},
-        {"hypotheses", std::move(hypotheses)}});
+  return {{"event", "done"},
+          {"text", run.text},
+          {"tokens", map_labels(model, run.reading, AttentionPart::kCross).rows},
+          {"path", best["path"]},
+          {"score", best["score"]},
+          {"hypotheses", std::move(hypotheses)}};
+}
+
+// Nodes `first` to the last of a tree, the best of them, and where it looked.
+Json step_json(const TextModel& model, const BeamTree& tree, size_t first, size_t best,
+               const std::vector<float>& row) {
+  Json nodes = Json::array();
+  for (size_t n = first; n <= tree.nodes().size(); ++n) {
+    nodes.push_back(node_json(*model.target, n, tree.node(n)));
+  }
+  return {{"event", "step"},
+          {"nodes", nodes},
+          {"best", best},
+          {"text", model.target->decode(tree.tokens(best))},
+          {"row", row}};
 }
 
 // What a model finds likely after each token of a given target, and where it looks meanwhile.
@@ -107,32 +128,26 @@ std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-ExplorerRun written_run(const TextModel& model, const RunRequest& request, const EmitJson& emit) {
+std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
+                                       const EmitJson& emit) {
   ExplorerRun run{request.model, given_reading(model, request.source, ""), {}, {}};
   tell_source(model, run.reading, request.number, emit);
   StepRows rows(model.model->attention_layers(), run.reading.source.size());
-  std::shared_ptr<BeamTree> tree;
-  tree = std::make_shared<BeamTree>(request.top, [&](const BeamTree::Step& step) {
-    Json nodes = Json::array();
-    for (size_t n = step.first; n < step.first + step.count; ++n) {
-      nodes.push_back(node_json(*model.target, n, tree->node(n)));
-    }
-    if (!emit({{"event", "step"},
-               {"nodes", nodes},
-               {"best", step.best},
-               {"row", rows.finish_step(step.best_parent)}})) {
-      throw NobodyListens();
-    }
+  const auto tree = std::make_shared<BeamTree>(request.top);
+  tree->on_step_call([&](const BeamTree::Step& step) {
+    const std::vector<float> row = rows.finish_step(step.best_parent);
+    if (!emit(step_json(model, *tree, step.first, step.best, row))) throw NobodyListens();
   });
   SearchConfig config{.beam = request.beam, .n_best = request.beam};
   config.observer = tree.get();
+  config.max_length = std::min(3 * run.reading.source.size() + 20, kMostTokens);
   Prefixes start;
   if (!request.start.empty()) start = {model.target->encode(request.start)};
   std::vector<Hypothesis> found;
   try {
     found = search(*model.model, one_sequence(run.reading.source), config, start).front();
   } catch (const NobodyListens&) {
-    return run;
+    return std::nullopt;
   }
   Json hypotheses = Json::array();
   for (const Hypothesis& h : found) {
@@ -141,39 +156,38 @@ ExplorerRun written_run(const TextModel& model, const RunRequest& request, const
   run.reading.target = found.front().tokens;
   run.text = model.target->decode(run.reading.target);
   run.tree = tree;
-  tell_done(model, run, hypotheses, emit);
+  run.done = done_json(model, run, hypotheses);
   return run;
 }
 
-ExplorerRun given_run(const TextModel& model, const RunRequest& request, const EmitJson& emit) {
+std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,
+                                     const EmitJson& emit) {
   ExplorerRun run{
       request.model, given_reading(model, request.source, *request.target), *request.target, {}};
   tell_source(model, run.reading, request.number, emit);
+  check_length("output", run.reading.target.size());
   const Forced forced(model, run.reading, request.top);
+  const auto tree = std::make_shared<BeamTree>(request.top);
   std::vector<size_t> path;
   double total = 0;
-  for (size_t t = 0, number = 0; t < forced.written.size(); ++t) {
+  for (size_t t = 0; t < forced.written.size(); ++t) {
     const size_t parent = path.empty() ? 0 : path.back();
-    Json nodes = Json::array();
     const auto add = [&](int32_t token, float log_probability, bool kept) {
-      nodes.push_back(
-          node_json(*model.target, ++number,
-                    {parent, token, log_probability, total + double{log_probability}, kept}));
+      return tree->add({parent, token, log_probability, total + double{log_probability}, kept});
     };
-    add(forced.written[t], forced.log_probabilities[t], true);
-    path.push_back(number);
+    path.push_back(add(forced.written[t], forced.log_probabilities[t], true));
     for (size_t j = t * forced.k; j < (t + 1) * forced.k; ++j) {
       if (forced.ids[j] != forced.written[t] && forced.ids[j] >= 0) {
         add(forced.ids[j], forced.values[j], false);
       }
     }
     total += double{forced.log_probabilities[t]};
-    if (!emit(
-            {{"event", "step"}, {"nodes", nodes}, {"best", path.back()}, {"row", forced.row(t)}})) {
-      return run;
+    if (!emit(step_json(model, *tree, path.back(), path.back(), forced.row(t)))) {
+      return std::nullopt;
     }
   }
-  tell_done(model, run, Json::array({hypothesis_json(run.text, path, total)}), emit);
+  run.tree = tree;
+  run.done = done_json(model, run, Json::array({hypothesis_json(run.text, path, total)}));
   return run;
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "attend/inspect/beam_tree.h"
 #include "attend/serve/explorer.h"
@@ -13,7 +14,8 @@ struct ExplorerRun {
   size_t model = 0;
   Reading reading;
   std::string text;
-  std::shared_ptr<const BeamTree> tree;  // none where the target was given
+  std::shared_ptr<const BeamTree> tree;
+  nlohmann::ordered_json done = {};  // the last event
 };
 
 // What the page asks for. Throws ConfigError or DataError that a person can act on.
@@ -30,10 +32,12 @@ struct RunRequest {
 // JSON of text that may have pieces of characters in it.
 std::string dumped(const nlohmann::ordered_json& json);
 
-// Lets the model write, or forces it to write the target; tells of the source, each step and the
-// end. Where `emit` gives false it comes back early.
+// Lets the model write, or forces it to write the target; tells of the source and each step. None
+// where `emit` gave false.
 using EmitJson = std::function<bool(const nlohmann::ordered_json& event)>;
-ExplorerRun written_run(const TextModel& model, const RunRequest& request, const EmitJson& emit);
-ExplorerRun given_run(const TextModel& model, const RunRequest& request, const EmitJson& emit);
+std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
+                                       const EmitJson& emit);
+std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,
+                                     const EmitJson& emit);
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "attend/base/base64.h"
 #include "attend/base/sha256.h"
@@ -54,7 +55,7 @@ size_t number_in(const httplib::Request& request) { return std::stoul(request.ma
 struct ExplorerServer::Routes {
   Explorer& explorer;
   httplib::Server http;
-  std::string origin;  // of our own page, once the port is known
+  int number = 0;  // of the port, once it is known
 
   explicit Routes(Explorer& asked) : explorer(asked) {
     http.set_payload_max_length(kLargestRequest);
@@ -92,9 +93,10 @@ struct ExplorerServer::Routes {
   bool is_ours(const httplib::Request& request) const {
     const std::string host = request.get_header_value("Host");
     const std::string from = request.get_header_value("Origin");
-    const std::string port = origin.substr(origin.rfind(':'));
+    const std::string port = number == 80 ? "" : ":" + std::to_string(number);
     return (host == "127.0.0.1" + port || host == "localhost" + port) &&
-           (from.empty() || from == "http://" + host);
+           (from.empty() || from == "http://" + host) &&
+           request.get_header_value("Sec-Fetch-Site") != "cross-site";
   }
 
   void add_page() {
@@ -125,7 +127,8 @@ struct ExplorerServer::Routes {
     });
     const std::string run = R"(/api/runs/(\d{1,9}))";
     get(run, kJson, [this](const auto& r) { return explorer.run(number_in(r)); });
-    get(run + "/entropy", kJson, [this](const auto& r) { return explorer.entropy(number_in(r)); });
+    get(run + "/entropy", kJson,
+        [this](const auto& r) { return explorer.entropy(number_in(r), parameters_of(r)); });
     get(run + "/labels", kJson,
         [this](const auto& r) { return explorer.labels(number_in(r), parameters_of(r)); });
     get(run + "/map", kBytes,
@@ -155,13 +158,22 @@ ExplorerServer::ExplorerServer(Explorer& explorer, uint16_t port)
         port);
   }
   port_ = static_cast<uint16_t>(bound);
-  routes_->origin = "http://127.0.0.1:" + std::to_string(port_);
+  routes_->number = bound;
 }
 
 ExplorerServer::~ExplorerServer() = default;
 
-void ExplorerServer::run() { routes_->http.listen_after_bind(); }
+void ExplorerServer::run() {
+  running_ = true;
+  if (!stopping_) routes_->http.listen_after_bind();
+  running_ = false;
+}
 
-void ExplorerServer::stop() { routes_->http.stop(); }
+// The library forgets a stop that comes before it listens.
+void ExplorerServer::stop() {
+  stopping_ = true;
+  while (running_ && !routes_->http.is_running()) std::this_thread::yield();
+  routes_->http.stop();
+}
 
 }  // namespace attend

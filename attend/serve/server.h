@@ -1,6 +1,7 @@
 // The explorer over HTTP, for this machine alone: 127.0.0.1, and only for pages that came from it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ class ExplorerServer {
   struct Routes;
   std::unique_ptr<Routes> routes_;
   uint16_t port_ = 0;
+  std::atomic<bool> running_ = false, stopping_ = false;
 };
 
 }  // namespace attend

@@ -17,6 +17,7 @@ Looks::Looks(const LooksConfig& config, const Corpus& corpus, const ModelDirecto
 }
 
 void Looks::store(const TextModel& model, int64_t step) const {
+  if (model.model->attention_layers().empty()) return;
   write_snapshot(directory_, step, model, sentences_);
 }
 

@@ -54,7 +54,8 @@ TEST(BeamTree, HasTheWayToEveryHypothesis) {
 TEST(BeamTree, ShowsWhatWasPruned) {
   const ToyGenerator model(9, 5);
   std::vector<BeamTree::Step> steps;
-  BeamTree tree(4, [&](const BeamTree::Step& step) { steps.push_back(step); });
+  BeamTree tree(4);
+  tree.on_step_call([&](const BeamTree::Step& step) { steps.push_back(step); });
   SearchConfig config{.beam = 1, .max_length = 5};
   config.observer = &tree;
   search(model, one_source(), config);
@@ -76,8 +77,9 @@ TEST(StepRows, AreTheRowsOfTheMap) {
   const std::vector<Tensor> maps = mean_maps(model, reading, layers);
   StepRows rows(model.model->attention_layers(), reading.source.size());
   std::vector<std::vector<float>> looked;
-  BeamTree tree(
-      1, [&](const BeamTree::Step& step) { looked.push_back(rows.finish_step(step.best_parent)); });
+  BeamTree tree(1);
+  tree.on_step_call(
+      [&](const BeamTree::Step& step) { looked.push_back(rows.finish_step(step.best_parent)); });
   SearchConfig config{.beam = 1, .max_length = 6};
   config.observer = &tree;
   const Tokens source(reading.source, Packing::even(1, reading.source.size()));

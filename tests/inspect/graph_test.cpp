@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "attend/base/parallel.h"
 #include "tests/errors.h"
 #include "tests/inspect/readings.h"
@@ -81,9 +83,14 @@ TEST(Flow, ThreadsDoNotChangeTheBits) {
   set_thread_count(before);
 }
 
+TEST(Flow, NothingFlowsWhereWeightsAreNoNumbers) {
+  const Tensor look = Tensor::full({1, 2}, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(flow({2, 1, {{false, {}, look}}}).cross.to_vector(), (std::vector<float>{0, 0}));
+}
+
 TEST(Flow, RefusesLongTexts) {
-  const AttentionGraph graph{101, 3, {}};
-  expect_error<DataError>([&] { flow(graph); }, "101 source and 3 target tokens");
+  const AttentionGraph graph{kMostFlowTokens + 1, 3, {}};
+  expect_error<DataError>([&] { flow(graph); }, "65 source and 3 target tokens");
 }
 
 }  // namespace

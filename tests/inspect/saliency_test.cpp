@@ -127,6 +127,14 @@ TEST(Saliency, OfALabelIsThatOfItsText) {
   for (const float v : found.target.span()) EXPECT_EQ(v, 0.0f);
 }
 
+TEST(Saliency, RefusesWhatWouldTakeMinutes) {
+  const TextModel model = small_transformer_model();
+  const Reading reading = given_reading(model, std::string(200, 'a'), std::string(200, 'b'));
+  expect_error<DataError>(
+      [&] { saliency(model, reading, {.method = SaliencyMethod::kIntegrated}); },
+      "use a shorter text, or the plain gradient");
+}
+
 TEST(Saliency, NamesItsMethods) {
   EXPECT_EQ(saliency_method_from_name("integrated"), SaliencyMethod::kIntegrated);
   expect_error<ConfigError>([] { saliency_method_from_name("lime"); }, "gradient, integrated");

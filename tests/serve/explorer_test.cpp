@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -19,6 +20,7 @@ namespace attend {
 namespace {
 
 using Json = nlohmann::json;
+using Parameters = Explorer::Parameters;
 
 class ExplorerTest : public ::testing::Test {
  protected:
@@ -112,7 +114,7 @@ TEST_F(ExplorerTest, GivesMapsAsBytes) {
   EXPECT_NEAR(mean.values[3] + mean.values[4] + mean.values[5], 1.0f, 1e-5f);  // a row
   const std::string small = explorer_.thumbnails(run, {{"part", "cross"}, {"size", "2"}});
   EXPECT_EQ(small.size(), 16u + 2 * 2 * 2 * 2);
-  EXPECT_EQ(Json::parse(explorer_.entropy(run))["layers"].size(), 6u);
+  EXPECT_EQ(Json::parse(explorer_.entropy(run, {}))["layers"].size(), 6u);
   EXPECT_EQ(Json::parse(explorer_.labels(run, {{"part", "decoder"}}))["rows"],
             Json({"<s>", "e", "f"}));
 }
@@ -131,6 +133,57 @@ TEST_F(ExplorerTest, ShowsOtherLeavesOfTheTree) {
   std::string expected = second["text"];
   for (size_t at = 0; (at = expected.find(' ')) != std::string::npos;) expected.replace(at, 1, "▁");
   EXPECT_EQ(text, expected);
+}
+
+TEST_F(ExplorerTest, ShowsWhatAGivenTextCouldHaveBeen) {
+  const auto all = events(explorer_, {{"source", "abcd"}, {"target", "ef"}, {"top", 3}});
+  const Json pruned = all[2]["nodes"][1];
+  ASSERT_EQ(pruned["kept"], false);
+  const Parameters path = {{"path", pruned["id"].dump()}, {"layer", "decoder.0.cross"}};
+  const Json labels = Json::parse(explorer_.labels(all[0]["run"], path));
+  EXPECT_EQ(labels["rows"], Json({"e", pruned["token"], "</s>"}));
+  EXPECT_EQ(MapOf(explorer_.map(all[0]["run"], path)).rows, 3u);
+  expect_error<NotFound>([&] { explorer_.map(all[0]["run"], {{"path", "999"}}); }, "no node 999");
+}
+
+TEST_F(ExplorerTest, ARunIsThereWhenItsEndIsTold) {
+  explorer_.start_run(R"({"source": "abc"})", [&](const std::string& line) {
+    const Json event = Json::parse(line);
+    if (event["event"] != "done") return true;
+    EXPECT_EQ(Json::parse(explorer_.run(1))["text"], event["text"]);
+    return true;
+  });
+}
+
+TEST_F(ExplorerTest, LabelModelsShowTheirText) {
+  ModelConfig config;
+  config.kind = ModelKind::kLabel;
+  config.label.pooling = LabelPooling::kFirst;
+  config.transformer.width = 16;
+  config.transformer.heads = 2;
+  const std::vector<std::filesystem::path> path = {saved("label", small_model(config))};
+  Explorer explorer(path);
+  const auto all = events(explorer, {{"source", "abc"}});
+  ASSERT_EQ(all.back()["event"], "done");
+  const size_t run = all[0]["run"];
+  const Json labels = Json::parse(explorer.labels(run, {{"part", "encoder"}}));
+  EXPECT_EQ(labels["rows"], Json({"<s>", "a", "b", "c", "</s>"}));
+  EXPECT_EQ(MapOf(explorer.map(run, {{"layer", "encoder.0.self"}})).rows, 5u);
+  expect_error<ConfigError>(
+      [&] {
+        explorer.map(run, {{"reduction", "rollout"}});
+      },
+      "the model has no cross attention");
+}
+
+TEST_F(ExplorerTest, WeightsThatAreNoNumbersAreAnError) {
+  for (const NamedTensor& p : parameters(*model_.model)) {
+    std::ranges::fill(p.tensor.span(), std::numeric_limits<float>::quiet_NaN());
+  }
+  const std::vector<std::filesystem::path> path = {saved("broken", model_)};
+  Explorer explorer(path);
+  const auto all = events(explorer, {{"source", "abc"}});
+  EXPECT_EQ(all.back()["error"], "search: the model gives no numbers; its weights are not finite");
 }
 
 TEST_F(ExplorerTest, AModelWithoutAttentionStillWrites) {
@@ -230,6 +283,14 @@ TEST_F(ServerTest, AnswersItsOwnPageOnly) {
   EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "http://evil.example"}})->status,
             403);
   EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "null"}})->status, 403);
+  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Sec-Fetch-Site", "cross-site"}})->status,
+            403);
+}
+
+TEST_F(ServerTest, StopsBeforeItRuns) {
+  ExplorerServer early(explorer_, 0);
+  early.stop();
+  early.run();  // and comes back
 }
 
 TEST_F(ServerTest, APortInUseIsAnError) {
