@@ -1,8 +1,8 @@
 // `attend explore`: the page on which a model is looked at.
 #include <fmt/format.h>
 #include <pthread.h>
-#include <signal.h>
 
+#include <csignal>
 #include <cstdio>
 #include <thread>
 

@@ -1,8 +1,8 @@
 // `attend train`: from two text files, or a YAML file that names them, to a model directory.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <atomic>
+#include <csignal>
 
 #include "attend/io/checkpoint.h"
 #include "attend/io/model_directory.h"

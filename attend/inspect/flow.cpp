@@ -119,7 +119,7 @@ Built build(const AttentionGraph& graph) {
 
 // From each token of `inputs` to each of `outputs`.
 Tensor flows(const Built& built, const Side& inputs, const Side& outputs) {
-  const Tensor all = Tensor::zeros({outputs.tokens, inputs.tokens});
+  Tensor all = Tensor::zeros({outputs.tokens, inputs.tokens});
   parallel_chunks(all.size(), [&](size_t pair) {
     const size_t output = pair / inputs.tokens, input = pair % inputs.tokens;
     if (inputs.first + input == outputs.last + output) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 
@@ -68,10 +69,10 @@ std::string rasterized(const std::string& svg, double scale) {
     throw IoError("png: librsvg does not understand the picture; write SVG");
   }
   scale = std::min(scale, kLargestSide / std::max({width, height, 1.0}));
-  const Owned image =
-      owned(lib.find<void*(int, int, int)>("cairo_image_surface_create")(
-                0, static_cast<int>(width * scale + 0.5), static_cast<int>(height * scale + 0.5)),
-            "cairo_surface_destroy");
+  const Owned image = owned(lib.find<void*(int, int, int)>("cairo_image_surface_create")(
+                                0, static_cast<int>(std::lround(width * scale)),
+                                static_cast<int>(std::lround(height * scale))),
+                            "cairo_surface_destroy");
   const Owned brush = owned(lib.find<void*(void*)>("cairo_create")(image.get()), "cairo_destroy");
   lib.find<void(void*, double, double)>("cairo_scale")(brush.get(), scale, scale);
   const Rectangle all{0, 0, width, height};

@@ -19,7 +19,7 @@ namespace {
 Tensor placed(const RecordedHead& head, size_t keys) {
   const Tensor& weights = head.weights;
   if (head.first_key == 0 && weights.width() == keys) return weights;
-  const Tensor whole = Tensor::zeros({weights.rows(), keys});
+  Tensor whole = Tensor::zeros({weights.rows(), keys});
   for (size_t i = 0; i < weights.rows(); ++i) {
     std::ranges::copy(weights.slice_rows(i, 1).span(), whole.data() + i * keys + head.first_key);
   }
@@ -126,8 +126,8 @@ AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name) {
   const auto found = std::ranges::find(layers, name, &AttentionLayer::name);
   if (found != layers.end()) return *found;
   if (layers.empty()) throw ConfigError("the model has no attention to look at");
-  std::vector<std::string_view> names;
-  for (const AttentionLayer& layer : layers) names.emplace_back(layer.name);
+  std::vector<std::string_view> names(layers.size());
+  std::ranges::transform(layers, names.begin(), &AttentionLayer::name);
   throw ConfigError("no attention layer '{}'; there are: {}", name, fmt::join(names, ", "));
 }
 

@@ -7,7 +7,7 @@ namespace attend {
 namespace {
 
 Tensor identity(size_t size) {
-  const Tensor eye = Tensor::zeros({size, size});
+  Tensor eye = Tensor::zeros({size, size});
   for (size_t i = 0; i < size; ++i) eye.data()[i * size + i] = 1.0f;
   return eye;
 }

@@ -162,8 +162,10 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
 
 std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,
                                      const EmitJson& emit) {
-  ExplorerRun run{
-      request.model, given_reading(model, request.source, *request.target), *request.target, {}};
+  ExplorerRun run{request.model,
+                  given_reading(model, request.source, request.target.value_or("")),
+                  request.target.value_or(""),
+                  {}};
   tell_source(model, run.reading, request.number, emit);
   check_length("output", run.reading.target.size());
   const Forced forced(model, run.reading, request.top);

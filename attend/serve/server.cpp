@@ -70,7 +70,7 @@ struct ExplorerServer::Routes {
       fail(response, 403, "this explorer answers its own page on this machine only");
       return httplib::Server::HandlerResponse::Handled;
     });
-    http.set_exception_handler([](const auto&, auto& response, std::exception_ptr thrown) {
+    http.set_exception_handler([](const auto&, auto& response, const std::exception_ptr& thrown) {
       try {
         std::rethrow_exception(thrown);
       } catch (const NotFound& error) {

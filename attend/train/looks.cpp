@@ -1,13 +1,14 @@
 #include "attend/train/looks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/base/special_tokens.h"
 
 namespace attend {
 
-Looks::Looks(const LooksConfig& config, const Corpus& corpus, const ModelDirectory& directory)
-    : every_(config.every), directory_(directory) {
+Looks::Looks(const LooksConfig& config, const Corpus& corpus, ModelDirectory directory)
+    : every_(config.every), directory_(std::move(directory)) {
   for (size_t i = 0; every_ > 0 && i < std::min(config.sentences, corpus.size()); ++i) {
     Reading& sentence = sentences_.emplace_back();
     corpus.append_source(i, sentence.source);

@@ -10,7 +10,7 @@ namespace attend {
 class Looks {
  public:
   // At the first sentences of a corpus.
-  Looks(const LooksConfig& config, const Corpus& corpus, const ModelDirectory& directory);
+  Looks(const LooksConfig& config, const Corpus& corpus, ModelDirectory directory);
 
   bool due(int64_t step) const { return every_ > 0 && step % every_ == 0; }
   void store(const TextModel& model, int64_t step) const;

@@ -1,11 +1,11 @@
 #include "attend/train/run.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 
 #include "attend/base/files.h"
