@@ -52,6 +52,7 @@ function offers(run, node) {
   return run.nodes
     .get(node.parent)
     .children.map(({ id, token, log_probability }) => ({
+      id,
       token,
       probability: Math.exp(log_probability),
       chosen: id === node.id,
@@ -60,10 +61,18 @@ function offers(run, node) {
 }
 
 function card(app, run, path, step) {
-  const entries = offers(run, path[step]).map(({ token, probability, chosen }) => {
+  const before = path.slice(0, step);
+  const choose = (id, token) =>
+    token === '</s>' // ends here: nothing is left to write
+      ? app.store.set({ path: [...before.map((node) => node.id), id].join(',') })
+      : app.rerun({
+          start: spell([...before.map((node) => node.token), token]),
+          target: '',
+          path: '',
+        });
+  const entries = offers(run, path[step]).map(({ id, token, probability, chosen }) => {
     const bar = element('i');
     bar.style.transform = `scaleX(${probability})`;
-    const before = path.slice(0, step).map((node) => node.token);
     return element(
       'li',
       {},
@@ -72,7 +81,7 @@ function card(app, run, path, step) {
         {
           type: 'button',
           'aria-pressed': chosen,
-          onclick: () => app.rerun({ start: spell([...before, token]), target: '', path: '' }),
+          onclick: () => choose(id, token),
         },
         element('bdi', {}, tokenText(token, false)),
         bar,
