@@ -48,7 +48,7 @@ class ToyGenerator : public Generator {
   Tensor step(State& state, std::span<const int32_t> tokens) const override {
     auto& written = dynamic_cast<Written&>(state);
     steps.push_back(tokens.size());
-    const Tensor logits = Tensor::empty({tokens.size(), vocabulary_});
+    Tensor logits = Tensor::empty({tokens.size(), vocabulary_});
     for (size_t i = 0; i < tokens.size(); ++i) {
       written.tokens[i].push_back(tokens[i]);
       const uint64_t source = written.sources[written.hypotheses.source_of(i)];

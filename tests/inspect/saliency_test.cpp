@@ -24,10 +24,10 @@ struct Scale : EmbeddingTap {
       : factor(by), row(which), target_too(both) {}
 
   Tensor embed(const Tensor& ids, const LookUp& look_up) override {
-    const Tensor rows = look_up(ids);
+    Tensor rows = look_up(ids);
     if (calls++ > 0 && !target_too) return rows;
     if (!row) return scale(rows, factor);
-    const Tensor changed = Tensor::of(rows.to_vector(), rows.shape());
+    Tensor changed = Tensor::of(rows.to_vector(), rows.shape());
     for (float& value : changed.slice_rows(*row, 1).span()) value *= factor;
     return changed;
   }
