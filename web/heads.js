@@ -1,9 +1,8 @@
 // The head view: hover or focus a token to see where it looks and who looks at it.
 import { palette } from './colours.js';
 import { element } from './dom.js';
-import { latest } from './latest.js';
+import { followMap } from './follow.js';
 import { layoutOf, Lines, linesOf, sidesOf } from './lines.js';
-import { loadMap } from './maps.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
 import { shortLabels } from './paint.js';
 import { Readout } from './readout.js';
@@ -33,7 +32,6 @@ export function headView(app) {
     element('div', { className: 'stage' }, lines.node),
     readout.node,
   );
-  const load = latest(app.fail);
   const show = (map) => {
     lines.show({ ...map, isSelf: app.selection.part !== 'cross' });
     const { side, row, column } = app.store.state;
@@ -42,14 +40,7 @@ export function headView(app) {
   return {
     node,
     draw: () => lines.draw(),
-    update() {
-      const { run, selection } = app;
-      const { path } = app.store.state;
-      const live = !run.done && run.liveMap();
-      if (live) show(live);
-      if (!run.done) return;
-      load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
-    },
+    update: followMap(app, show),
     export: () =>
       lines.map && {
         title: `${lines.map.title}, lines`,

@@ -1,7 +1,6 @@
 // The alignment matrix and the panel of what its cells say. It draws itself while the model writes.
 import { element } from './dom.js';
-import { latest } from './latest.js';
-import { loadMap } from './maps.js';
+import { followMap } from './follow.js';
 import { Matrix } from './matrix.js';
 import { legend } from './legend.js';
 import { heatMapSvg } from './vector.js';
@@ -22,7 +21,6 @@ export function matrixView(app) {
       },
     },
   );
-  const load = latest(app.fail);
   const show = (map) => {
     matrix.show(map);
     scale.show(map);
@@ -39,14 +37,7 @@ export function matrixView(app) {
   return {
     node,
     draw: () => matrix.draw(),
-    update() {
-      const { run, selection } = app;
-      const { path } = app.store.state;
-      const live = !run.done && run.liveMap();
-      if (live) show(live);
-      if (!run.done) return;
-      load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
-    },
+    update: followMap(app, show),
     zoom: (factor) => matrix.zoom(factor),
     export: () =>
       matrix.map && {
