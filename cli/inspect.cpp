@@ -43,9 +43,7 @@ std::vector<AttentionLayer> chosen_layers(const Options& options, const Seq2Seq&
   const std::vector<AttentionLayer> all = model.attention_layers();
   if (all.empty()) throw ConfigError("inspect: the model has no attention; try --show gradient");
   if (!options.part.empty()) {
-    auto some = layers_of(all, attention_part_from_name(options.part));
-    if (some.empty()) throw ConfigError("inspect: the model has no {} attention", options.part);
-    return some;
+    return attention_layers(model, attention_part_from_name(options.part));
   }
   auto cross = layers_of(all, AttentionPart::kCross);
   return cross.empty() ? all : cross;

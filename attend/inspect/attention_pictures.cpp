@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "attend/base/error.h"
-
 namespace attend {
 namespace {
 
@@ -46,9 +44,7 @@ std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& readin
 
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part) {
-  if (layers_of(model.model->attention_layers(), part).empty()) {
-    throw ConfigError("the model has no {} attention", name_of(part));
-  }
+  attention_layers(*model.model, part);  // throws where there are none
   const AttentionGraph graph = attention_graph(model, reading);
   const bool flows = method == GraphMethod::kFlow;
   return labelled(model, reading, part, flows ? "attention flow" : "attention rollout",

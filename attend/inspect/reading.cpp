@@ -131,14 +131,20 @@ AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name) {
   throw ConfigError("no attention layer '{}'; there are: {}", name, fmt::join(names, ", "));
 }
 
-void visit_heads(const TextModel& model, const Reading& reading,
-                 std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
-                 std::span<const size_t> heads) {
+std::vector<AttentionLayer> attention_layers(const Seq2Seq& model, AttentionPart part) {
+  std::vector<AttentionLayer> found = layers_of(model.attention_layers(), part);
+  if (found.empty()) throw ConfigError("the model has no {} attention", name_of(part));
+  return found;
+}
+
+Tensor visit_heads(const TextModel& model, const Reading& reading,
+                   std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
+                   std::span<const size_t> heads) {
   const NoGrad no_grad;
   HeadRecorder recorder(layers, visitor, reading.source.size());
   recorder.request.heads.assign(heads.begin(), heads.end());
-  model.model->logits(one_sequence(reading.source),
-                      decoder_rows(one_sequence(reading.target)).inputs);
+  return model.model->logits(one_sequence(reading.source),
+                             decoder_rows(one_sequence(reading.target)).inputs);
 }
 
 std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
@@ -191,9 +197,8 @@ std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
 }
 
 Tensor mean_map(const TextModel& model, const Reading& reading, AttentionPart part) {
-  const std::vector<Tensor> maps =
-      mean_maps(model, reading, layers_of(model.model->attention_layers(), part));
-  return maps.empty() ? Tensor() : together(maps, {HeadChoice::Kind::kMean});
+  return together(mean_maps(model, reading, attention_layers(*model.model, part)),
+                  {HeadChoice::Kind::kMean});
 }
 
 }  // namespace attend

@@ -44,6 +44,9 @@ struct HeadChoice {
 // The layer of that name. Throws ConfigError with those there are.
 AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name);
 
+// Those of a part. Throws ConfigError where the model has none.
+std::vector<AttentionLayer> attention_layers(const Seq2Seq& model, AttentionPart part);
+
 // Weights [queries, keys] of a layer, from one forced pass; all heads, or those chosen. Throws
 // ConfigError where the model has no such layer or head.
 std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
@@ -52,11 +55,11 @@ Tensor attention_map(const TextModel& model, const Reading& reading, std::string
                      HeadChoice head = {});
 
 // Hands over some heads of some layers, all where none are named, one at a time, from one forced
-// pass: what is made of a map is kept, not the map.
+// pass, whose logits it returns: what is made of a map is kept, not the map.
 using HeadVisitor = std::function<void(size_t layer, size_t head, const Tensor& weights)>;
-void visit_heads(const TextModel& model, const Reading& reading,
-                 std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
-                 std::span<const size_t> heads = {});
+Tensor visit_heads(const TextModel& model, const Reading& reading,
+                   std::span<const AttentionLayer> layers, const HeadVisitor& visitor,
+                   std::span<const size_t> heads = {});
 
 // Maps of heads as one map.
 Tensor together(std::span<const Tensor> heads, HeadChoice choice);
@@ -64,7 +67,7 @@ Tensor together(std::span<const Tensor> heads, HeadChoice choice);
 // The mean over heads of each layer.
 std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
                               std::span<const AttentionLayer> layers);
-// The mean of those of a part; undefined where it has none.
+// The mean of those of a part. Throws ConfigError where the model has none.
 Tensor mean_map(const TextModel& model, const Reading& reading, AttentionPart part);
 
 }  // namespace attend

@@ -78,9 +78,7 @@ Tensor chosen_map(const TextModel& model, const Reading& reading,
   }
   if (const std::string reduction = parameter(parameters, "reduction"); !reduction.empty()) {
     const AttentionPart whose = attention_part_from_name(part);
-    if (layers_of(model.model->attention_layers(), whose).empty()) {
-      throw ConfigError("the model has no {} attention", part);
-    }
+    attention_layers(*model.model, whose);  // throws where there are none
     if (reduction == "mean") return mean_map(model, reading, whose);
     if (reduction != "rollout" && reduction != "flow") {
       throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow", reduction);

@@ -1,10 +1,10 @@
 #include "attend/serve/explorer_run.h"
 
 #include "attend/base/special_tokens.h"
-#include "attend/decode/score.h"
 #include "attend/inspect/step_rows.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
+#include "attend/ops/elementwise.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -34,6 +34,14 @@ void check_length(std::string_view what, size_t tokens) {
   if (tokens <= kMostTokens) return;
   throw DataError("run: the {} has {} tokens; the page shows at most {}", what, tokens,
                   kMostTokens);
+}
+
+// What the page asks for as the model reads it. Throws DataError where it is too long.
+Reading asked_reading(const TextModel& model, const RunRequest& request) {
+  Reading reading = given_reading(model, request.source, request.target.value_or(""));
+  check_length("input", reading.source.size());
+  check_length("output", reading.target.size());
+  return reading;
 }
 
 void tell_source(const TextModel& model, const Reading& reading, size_t run, const EmitJson& emit) {
@@ -77,18 +85,24 @@ struct Forced {
 
   Forced(const TextModel& model, const Reading& reading, size_t top) {
     const NoGrad no_grad;
-    const DecoderRows rows = decoder_rows(one_sequence(reading.target));
-    const Tensor logits = model.model->logits(one_sequence(reading.source), rows.inputs);
-    const Tensor losses = cross_entropy(logits, rows.labels, {.reduction = Reduction::kNone});
-    const auto labels = rows.labels.index_span();
-    written.assign(labels.begin(), labels.end());
+    const auto cross = layers_of(model.model->attention_layers(), AttentionPart::kCross);
+    float heads = 0;
+    for (const AttentionLayer& layer : cross) heads += static_cast<float>(layer.heads);
+    const Tensor logits =
+        visit_heads(model, reading, cross, [&](size_t, size_t, const Tensor& weights) {
+          const Tensor share = scale(weights, 1.0f / heads);
+          looks = looks.defined() ? attend::add(looks, share) : share;
+        });
+    written = reading.target;
+    written.push_back(kEnd);
+    const Tensor losses = cross_entropy(logits, Tensor::ids(written, {written.size()}),
+                                        {.reduction = Reduction::kNone});
     for (const float loss : losses.span()) log_probabilities.push_back(-loss);
     k = std::min(top, logits.width());
     ids.resize(logits.rows() * k);
     values.resize(ids.size());
     kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
                    values.data());
-    looks = mean_map(model, reading, AttentionPart::kCross);
   }
 
   std::vector<float> row(size_t t) const {
@@ -130,7 +144,10 @@ std::string dumped(const Json& json) {
 
 std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
                                        const EmitJson& emit) {
-  ExplorerRun run{request.model, given_reading(model, request.source, ""), {}, {}};
+  ExplorerRun run{request.model, asked_reading(model, request), {}, {}};
+  Prefixes start;
+  if (!request.start.empty()) start = {model.target->encode(request.start)};
+  if (!start.empty()) check_length("beginning", start.front().size());
   tell_source(model, run.reading, request.number, emit);
   StepRows rows(model.model->attention_layers(), run.reading.source.size());
   const auto tree = std::make_shared<BeamTree>(request.top);
@@ -141,8 +158,6 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
   SearchConfig config{.beam = request.beam, .n_best = request.beam};
   config.observer = tree.get();
   config.max_length = std::min(3 * run.reading.source.size() + 20, kMostTokens);
-  Prefixes start;
-  if (!request.start.empty()) start = {model.target->encode(request.start)};
   std::vector<Hypothesis> found;
   try {
     found = search(*model.model, one_sequence(run.reading.source), config, start).front();
@@ -162,12 +177,8 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
 
 std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,
                                      const EmitJson& emit) {
-  ExplorerRun run{request.model,
-                  given_reading(model, request.source, request.target.value_or("")),
-                  request.target.value_or(""),
-                  {}};
+  ExplorerRun run{request.model, asked_reading(model, request), request.target.value_or(""), {}};
   tell_source(model, run.reading, request.number, emit);
-  check_length("output", run.reading.target.size());
   const Forced forced(model, run.reading, request.top);
   const auto tree = std::make_shared<BeamTree>(request.top);
   std::vector<size_t> path;

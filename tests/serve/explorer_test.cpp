@@ -96,6 +96,10 @@ TEST_F(ExplorerTest, ForcesAGivenText) {
   EXPECT_EQ(all[1]["nodes"][0]["kept"], true);
   EXPECT_EQ(all[2]["nodes"][0]["parent"], all[1]["nodes"][0]["id"]);
   EXPECT_EQ(all[4]["text"], "ef");
+  const Tensor mean = mean_map(model_, given_reading(model_, "abcd", "ef"), AttentionPart::kCross);
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(all[2]["row"][i].get<float>(), mean.data()[mean.stride() + i], 1e-6f);
+  }
   EXPECT_EQ(all[4]["path"].size(), 3u);
 }
 
@@ -209,6 +213,13 @@ TEST_F(ExplorerTest, SaysWhatIsWrong) {
   EXPECT_EQ(error("{"), "run: the request is no JSON object");
   EXPECT_NE(error("{}").find("source"), std::string::npos);
   EXPECT_NE(error(R"({"source": 3})").find("string"), std::string::npos);
+  const std::string text(5000, 'a');
+  EXPECT_EQ(error(Json{{"source", text}}.dump()),
+            "run: the input has 5001 tokens; the page shows at most 4096");
+  EXPECT_EQ(error(Json{{"source", "a"}, {"target", text}}.dump()),
+            "run: the output has 5000 tokens; the page shows at most 4096");
+  EXPECT_EQ(error(Json{{"source", "a"}, {"start", text}}.dump()),
+            "run: the beginning has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(R"({"source": "a", "model": 7})"), "there is no model 7; the explorer has 2");
   EXPECT_NE(error(R"({"source": "a", "beam": 0})").find("a beam of 0"), std::string::npos);
   expect_error<NotFound>([&] { explorer_.run(99); }, "run 99 is no longer kept");
