@@ -169,11 +169,12 @@ Command add_inspect(CLI::App& app) {
   parser->add_option("--head", options->head, "a number, mean, max or all (mean)")
       ->type_name("HEAD");
   parser->add_option("--out", options->out, "file; its ending says the format")->type_name("FILE");
-  parser->add_option("--format", options->format, "terminal, svg, png, html, json, npy or moses")
+  parser
+      ->add_option("--format", options->format, "how it is drawn (default: by the ending of --out)")
       ->type_name(choices_text(picture_format_names()));
   parser->add_option("--columns", options->columns, "of the terminal (default: the window's)")
       ->type_name("N");
-  parser->add_option("--colours", options->colours, "auto, none, 256 or 24bit")
+  parser->add_option("--colours", options->colours, "of the terminal (auto)")
       ->type_name(choices_text({"auto", "none", "256", "24bit"}))
       ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
   options->search.add(*parser, SearchConfig());
