@@ -44,9 +44,8 @@ int run_explore(const Options& options) {
 Command add_explore(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("explore", "Show on a page what a model looks at");
   auto options = std::make_shared<Options>();
-  parser->add_option("model", options->models, "model directory, or two to compare")
+  parser->add_option("model", options->models, "model directory, or several to compare")
       ->required()
-      ->expected(1, 2)
       ->type_name("DIRECTORY");
   parser->add_option("--port", options->port, "on 127.0.0.1; 0: any that is free (8808)")
       ->type_name("N");

@@ -65,6 +65,11 @@ expect(1 "the model has no attention; try --show gradient" inspect ${WORK}/fixed
 expect(1 "the model has no encoder attention" inspect ${WORK}/fixed may --show rollout)
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 
+# One that reads and writes bytes.
+expect(0 "trained 1 steps" train --preset luong ${words} --target ${WORK}/numbers --out ${WORK}/bytes
+  --vocabulary.kind byte --model.rnn.hidden 16 --training.steps 1)
+expect(0 "." inspect ${WORK}/bytes é --columns 60)
+
 # Scores: a line each, the same from columns, their mean over tokens, and token by token.
 expect(0 "^(-[0-9.]+\n)+$" score ${model} --source ${WORK}/words --target ${WORK}/numbers)
 set(scores "${OUT}")
@@ -119,7 +124,7 @@ expect(0 "^very good\nbad\n" translate ${WORK}/label --input ${WORK}/texts --min
 expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label ${files} --metric accuracy)
 expect(0 "^-[0-9.]+\tvery▁good -[0-9.]+\t</s> -?0\\.0+\n" score ${WORK}/label --tokens ${files})
 expect(0 "label, preset label.*pooling +attention.*transformer.width +32" info ${WORK}/label)
-file(REMOVE_RECURSE ${WORK}/label)
+file(RENAME ${WORK}/label ${WORK}/classes)
 expect(1 "a target of 2 tokens, where a label is one" ${label} ${files} --vocabulary.joint=false)
 file(WRITE ${WORK}/other "fine\ndull\nfine\ndull\n")
 file(REMOVE_RECURSE ${WORK}/label)

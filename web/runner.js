@@ -63,7 +63,7 @@ export class Runner {
    * @returns {Promise<Run>}
    */
   beside(model, state) {
-    const request = { ...requestOf(model, state), target: null, start: '' };
+    const request = requestOf(model, state);
     const key = JSON.stringify(request);
     if (!this.#side.has(key)) {
       const run = new Run(model);

@@ -33,6 +33,8 @@ export function trainingView(app) {
       if (answer.lines.length) {
         show();
         maps.refresh(lines.at(-1).step);
+      } else if (!lines.length) {
+        status.textContent = 'There is no log beside this model yet. Curves come when it is trained.';
       }
     } catch (error) {
       app.fail(error);
@@ -58,12 +60,9 @@ export function trainingView(app) {
       if (model !== app.model) {
         clearTimeout(timer);
         [model, from, lines] = [app.model, 0, []];
-        grid.hidden = !model.training;
         drawn.forEach(({ view }) => (view.node.hidden = true));
-        status.textContent = model.training
-          ? ''
-          : 'There is no log beside this model, so there are no curves.';
-        if (model.training) poll(model);
+        status.textContent = '';
+        poll(model);
       }
       maps.update();
     },

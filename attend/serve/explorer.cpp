@@ -123,7 +123,6 @@ std::string Explorer::models() const {
                    {"parameters", parameter_count(*text.model)},
                    {"writes", text.config.kind != ModelKind::kLabel},
                    {"layers", layers_json(*text.model)},
-                   {"training", std::filesystem::exists(directory.log())},
                    {"snapshots", snapshot_steps(directory).size()}});
   }
   return dumped({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});

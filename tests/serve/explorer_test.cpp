@@ -66,7 +66,6 @@ TEST_F(ExplorerTest, DescribesItsModels) {
   EXPECT_EQ(models[0]["kind"], "transformer");
   EXPECT_EQ(models[0]["layers"].size(), 6u);
   EXPECT_EQ(models[0]["layers"][3]["part"], "cross");
-  EXPECT_EQ(models[0]["training"], false);
   EXPECT_TRUE(models[1]["layers"].empty());
 }
 

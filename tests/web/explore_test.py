@@ -1,6 +1,6 @@
 """Drives the page of the explorer in a real browser, by mouse and by keyboard.
 
-usage: explore_test.py ATTEND MODEL [MODEL] [--sentence TEXT] [--chromium PATH] [--chromedriver PATH]
+usage: explore_test.py ATTEND MODEL... [--sentence TEXT] [--chromium PATH] [--chromedriver PATH]
 The first model must write and have cross attention. Exits with 77 where there is no browser.
 """
 import argparse
@@ -60,8 +60,7 @@ class ExploreTest(unittest.TestCase):
         """Types a sentence as a person does, and waits until its output stands there."""
         self.browser.type("#source", sentence)
         self.browser.keys("Enter")
-        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
-                          " && document.querySelector('#written').textContent")
+        self.wait_until_written()
 
     def choose(self, select, value):
         self.browser.run("const select = [...document.querySelectorAll('.picker select')][arguments[0]];"
@@ -73,13 +72,41 @@ class ExploreTest(unittest.TestCase):
         self.choose(1, self.layer["name"])
         self.choose(2, "0")
         self.wait_for_state("head", "0")
-        address = ""
-        end = time.monotonic() + 10
-        while "head=0" not in address and time.monotonic() < end:
-            address = next((url for url in reversed(self.browser.requests()) if "/map?" in url), address)
-            time.sleep(0.05)
+        address = self.last_request("head=0")
         time.sleep(0.2)
-        return read_map(fetch(address.removeprefix(options.url)))
+        return read_map(fetch(address))
+
+    def open_link(self, **state):
+        """Opens the page by a link, and waits until its output stands there."""
+        self.browser.open("about:blank")
+        self.browser.open(f"{options.url}/#{urllib.parse.urlencode(state)}")
+        self.wait_until_written()
+
+    def wait_until_written(self):
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
+                          " && document.querySelector('#written').textContent")
+
+    def open_every_view(self):
+        for view in VIEWS:
+            self.browser.click(f"[role=tab][value={view}]")
+            self.browser.wait("return document.querySelector('#view').textContent.length > 0")
+            time.sleep(0.2)
+
+    def find_model(self, holds, what):
+        found = next((model["id"] for model in self.models if holds(model)), None)
+        if found is None:
+            self.skipTest(f"the explorer has no model {what}")
+        return found
+
+    def last_request(self, part):
+        """The newest request of the page whose address has `part` in it."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for url in reversed(self.browser.requests()):
+                if part in url:
+                    return url.removeprefix(options.url)
+            time.sleep(0.05)
+        raise TimeoutError(f"nobody asked for {part}")
 
     def state(self):
         return self.browser.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
@@ -149,10 +176,7 @@ class ExploreTest(unittest.TestCase):
                          "document.querySelector('.tree g.kept:not(.chosen)')"
                          ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get('path')")
-        end = time.monotonic() + 10
-        while not any("path=" in url for url in self.browser.requests()):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.last_request("path=" + urllib.parse.quote(self.state()["path"], safe=""))
 
     def test_a_link_restores_the_view(self):
         self.browser.open("about:blank")
@@ -199,9 +223,7 @@ class ExploreTest(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('script, img').length"), 1)
 
     def test_a_model_without_attention_says_so(self):
-        plain = next((model["id"] for model in self.models if not model["layers"]), None)
-        if plain is None:
-            self.skipTest("every model of this explorer has attention")
+        plain = self.find_model(lambda model: not model["layers"], "without attention")
         self.browser.run("location.hash = 'model=' + arguments[0]", plain)
         self.write(options.sentence)
         self.assertIn("no attention", self.browser.text("#view"))
@@ -222,8 +244,69 @@ class ExploreTest(unittest.TestCase):
                           f"step {steps[0]}")
 
     def test_right_to_left_text_and_emoji(self):
-        self.write("مرحبا بالعالم 👩‍👩‍👧 👍🏽")
-        self.assertTrue(self.browser.run("return document.querySelector('#source').matches(':dir(rtl)')"))
+        sentence = "مرحبا بالعالم 👩‍👩‍👧 👍🏽"
+        self.write(sentence)
+        is_right_to_left = "return document.querySelector(arguments[0]).matches(':dir(rtl)')"
+        self.assertTrue(self.browser.run(is_right_to_left, "#source"))
+        labels = json.loads(fetch(self.last_request("/labels?")))
+        self.assertEqual(len(labels["columns"]), len(sentence) + 1)  # and the end
+        self.open_every_view()
+        self.browser.click("[role=tab][value=compare]")
+        self.assertTrue(self.browser.run(is_right_to_left, ".words"))
+
+    def test_one_token(self):
+        self.write("j")
+        labels = json.loads(fetch(self.last_request("/labels?")))
+        self.assertEqual(labels["columns"][0], "j")
+        self.open_every_view()
+
+    def test_two_thousand_tokens(self):
+        months = "january may " * 167
+        self.open_link(source=months[:2000].strip(), target="01", part="encoder")
+        rows = read_map(fetch(self.last_request("/map?")))
+        self.assertGreaterEqual(len(rows), 1999)
+        self.browser.wait("return document.querySelector('.matrix canvas')")
+        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
+        self.assertEqual(self.browser.text(".readout .value"), f"{rows[1][2]:.3f}")
+        self.open_every_view()
+
+    def test_a_model_of_labels(self):
+        model = self.find_model(lambda model: not model["writes"], "of labels")
+        self.open_link(model=model, source="a fine film")
+        self.assertEqual(self.browser.text("#written").strip(), "very good")
+        self.assertEqual(self.browser.text("#write"), "Run")
+        self.open_every_view()
+
+    def test_a_model_of_bytes(self):
+        self.open_the_model_of_bytes()
+        self.browser.type("#source", "é👍")
+        self.browser.keys("Enter")
+        self.assertEqual(len(self.labels_when_written()["columns"]), 6 + 1)
+        self.open_every_view()
+
+    def test_another_sentence_stops_the_one_before(self):
+        self.open_the_model_of_bytes()
+        self.browser.type("#source", "september " * 80)
+        self.browser.keys("Enter")
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'true'")
+        self.browser.type("#source", "é")
+        self.browser.keys("Enter")
+        self.assertEqual(len(self.labels_when_written()["columns"]), 2 + 1)
+
+    def open_the_model_of_bytes(self):
+        model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
+        self.browser.run("location.hash = 'model=' + arguments[0]", model)
+
+    def labels_when_written(self):
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
+                          " && document.querySelector('.matrix canvas')")
+        return json.loads(fetch(self.last_request("/labels?")))
+
+    def test_the_second_input_gets_the_given_output(self):
+        self.open_link(view="compare", source="january", source2="may", target="09")
+        self.browser.wait("return document.querySelectorAll('.outputs p').length === 2 &&"
+                          " [...document.querySelectorAll('.outputs p')].every((p) => p.textContent.startsWith('09'))")
 
     def test_an_empty_sentence_asks_for_one(self):
         self.browser.type("#source", " ")
