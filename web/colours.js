@@ -4,11 +4,11 @@ const levels = 256;
 let current = null;
 
 /**
- * A scale has 256 colours from nothing to the most, as CSS and as pixels. `heat` is for weights;
- * `plus` and `minus` are for signed values, and stop where their hues can still be told apart.
+ * A scale has 256 colours from nothing to the most, as CSS and as pixels. `above` is for weights and
+ * all values above zero, `below` for those below it.
  * @typedef {{css: string[], pixels: Uint32Array}} Scale
  * @typedef {{paper: string, ink: string, muted: string, line: string, accent: string,
- *   heat: Scale, plus: Scale, minus: Scale}} Palette
+ *   above: Scale, below: Scale}} Palette
  */
 
 /**
@@ -26,22 +26,12 @@ export function forgetPalette() {
 }
 
 /**
- * The scales for the values of a map: for those above zero and those below.
- * @param {{signed?: boolean}} map
- * @returns {[Scale, Scale]}
- */
-export function scalesOf({ signed }) {
-  const { heat, plus, minus } = palette();
-  return signed ? [plus, minus] : [heat, heat];
-}
-
-/**
  * Gives the function from a value of a map to its colour, as CSS.
- * @param {{most: number, signed?: boolean}} map
+ * @param {{most: number}} map
  * @returns {function(number): string}
  */
 export function colourer(map) {
-  const [above, below] = scalesOf(map);
+  const { above, below } = palette();
   return (value) => (value < 0 ? below : above).css[levelOf(value, map.most)];
 }
 
@@ -57,7 +47,7 @@ export function inkOn(colour) {
 
 /**
  * Pixels of a matrix, one a cell.
- * @param {{values: ArrayLike<number>, most: number, signed?: boolean}} map
+ * @param {{values: ArrayLike<number>, most: number}} map
  * @param {number} width
  * @param {number} height
  * @returns {ImageData}
@@ -66,7 +56,7 @@ export function pixelsOf(map, width, height) {
   const { values, most } = map;
   const image = new ImageData(width, height);
   const out = new Uint32Array(image.data.buffer);
-  const [above, below] = scalesOf(map);
+  const { above, below } = palette();
   const scale = (levels - 1) / (most || 1);
   for (let i = 0; i < out.length; ++i) {
     const level = Math.min(levels - 1, (Math.abs(values[i]) * scale + 0.5) | 0);
@@ -90,16 +80,16 @@ function readPalette() {
       .slice(0, 3)
       .map(Number);
   };
-  const scale = (...names) => {
-    const colours = interpolate(names.map(read));
+  const scale = (name) => {
+    const stops = Array.from({ length: 8 }, (_, i) => read(`${name}-${i + 1}`));
+    const colours = interpolate([read('nothing'), ...stops]);
     return { css: colours.map(css), pixels: Uint32Array.from(colours, pixel) };
   };
   const plain = ['paper', 'ink', 'muted', 'line', 'accent'].map((name) => [name, css(read(name))]);
   const colours = {
     ...Object.fromEntries(plain),
-    heat: scale('heat-0', 'heat-1', 'heat-2', 'heat-3', 'heat-4'),
-    plus: scale('heat-0', 'heat-1', 'heat-2', 'heat-3'),
-    minus: scale('heat-0', 'cold-1', 'cold-2', 'cold-3'),
+    above: scale('above'),
+    below: scale('below'),
   };
   probe.remove();
   return colours;

@@ -1,5 +1,5 @@
 // The scale of colours under a map.
-import { scalesOf } from './colours.js';
+import { palette } from './colours.js';
 import { element } from './dom.js';
 
 /** A strip from the smallest to the largest value of a map. */
@@ -7,7 +7,7 @@ export function legend() {
   const [least, strip, most] = [element('span'), element('i'), element('span')];
   const node = element('p', { className: 'legend' }, least, strip, most);
   const show = (map) => {
-    const [above, below] = scalesOf(map);
+    const { above, below } = palette();
     const stops = [0, 64, 128, 192, 255].map((level) => above.css[level]);
     if (map.signed) stops.unshift(...[255, 192, 128, 64].map((level) => below.css[level]));
     strip.style.background = `linear-gradient(to right, ${stops.join(', ')})`;

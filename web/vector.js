@@ -1,5 +1,5 @@
 // Heat maps as SVG, side by side, made of real vectors.
-import { colourer, levelOf, palette, scalesOf } from './colours.js';
+import { colourer, levelOf, palette } from './colours.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
 import { mostOf, roomForLabels, shortLabels } from './paint.js';
 import { number } from './readout.js';
@@ -80,7 +80,7 @@ function colouredPaths(map) {
       strokes.get(level).push(`M${column} ${row}h${end - column}v1h${column - end}z`);
     }
   }
-  const [above, below] = scalesOf(map);
+  const { above, below } = palette();
   return Array.from(strokes, ([level, path]) =>
     tag('path', { fill: (level < 0 ? below : above).css[Math.abs(level)], d: path.join('') }),
   );

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "attend/base/files.h"
+#include "attend/inspect/colour_scale.h"
 #include "attend/serve/server.h"
 #include "tests/errors.h"
 #include "tests/inspect/readings.h"
@@ -269,6 +270,16 @@ TEST_F(ServerTest, ServesThePageUnderAStrictPolicy) {
   EXPECT_LT(page->body.size(), 300'000u);
   EXPECT_EQ(client_.Get("/nothing.js")->status, 404);
   EXPECT_EQ(client_.Get("/../CMakeLists.txt")->status, 404);
+}
+
+TEST_F(ServerTest, ThePageHasTheColoursOfPictures) {
+  const std::string page = client_.Get("/")->body;
+  for (const Theme theme : {Theme::kLight, Theme::kDark}) {
+    for (size_t i = 1; i < kAnchors; ++i) {
+      EXPECT_NE(page.find(colours_above(theme)[i].text()), std::string::npos);
+      EXPECT_NE(page.find(colours_below(theme)[i].text()), std::string::npos);
+    }
+  }
 }
 
 TEST_F(ServerTest, StreamsARun) {
