@@ -64,6 +64,10 @@ expect(0 "trained 1 steps" train --preset vanilla ${words} --target ${WORK}/numb
 expect(1 "the model has no attention; try --show gradient" inspect ${WORK}/fixed may)
 expect(1 "the model has no encoder attention" inspect ${WORK}/fixed may --show rollout)
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
+file(RENAME ${WORK}/fixed/model.safetensors ${WORK}/weights)
+expect(1 "fixed: no model.safetensors yet.*attend average" translate ${WORK}/fixed)
+expect(0 "mean: the mean of the weights at steps 1" average ${WORK}/fixed --last 1 --out ${WORK}/mean)
+file(RENAME ${WORK}/weights ${WORK}/fixed/model.safetensors)
 
 # One that reads and writes bytes.
 expect(0 "trained 1 steps" train --preset luong ${words} --target ${WORK}/numbers --out ${WORK}/bytes

@@ -54,6 +54,14 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
 TextModel TextModel::load(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   TextModel loaded = load_description(directory);
+  if (!std::filesystem::exists(directory.weights())) {
+    throw IoError(
+        "{0}: no model.safetensors yet, which training writes when it first validates or ends; go "
+        "on "
+        "training, or let `attend average {0} --last 1 --out DIRECTORY` make one of the newest "
+        "checkpoint",
+        root.string());
+  }
   load_weights(directory.weights(), parameters(*loaded.model));
   if (std::filesystem::exists(directory.alignment())) {
     read_config(loaded.best_alignment.emplace(), directory.alignment());
