@@ -320,7 +320,7 @@ TEST_P(LabelToSequence, IsLearnt) {
     sources.add(std::vector<int32_t>{3 + i, kEnd});
     targets.add(lines[static_cast<size_t>(i)]);
   }
-  train(*model, 150, [&](uint64_t) { return std::pair(sources.tokens(), targets.tokens()); });
+  train(*model, 300, [&](uint64_t) { return std::pair(sources.tokens(), targets.tokens()); });
   const auto found = search(*model, sources.tokens(), {.beam = 2});
   for (size_t s = 0; s < lines.size(); ++s) EXPECT_EQ(found[s].front().tokens, lines[s]) << s;
 }
