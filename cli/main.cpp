@@ -9,7 +9,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/parallel.h"
-#include "attend/kernels/gemm.h"
 #include "attend/kernels/machine.h"
 #include "cli/commands.h"
 
@@ -18,12 +17,10 @@ namespace attend::cli {
 std::string version() { return "attend " ATTEND_VERSION; }
 
 std::string machine_summary() {
-  const bool own = kernels::gemm_backend() == kernels::GemmBackend::kOwn;
   return fmt::format(
       "  SIMD target   {}\n"
-      "  threads       {}\n"
-      "  GEMM          {}\n",
-      kernels::simd_target(), thread_count(), own ? "own micro-kernel" : "oneDNN");
+      "  threads       {}\n",
+      kernels::simd_target(), thread_count());
 }
 
 void require_subcommand(CLI::App& parser) {

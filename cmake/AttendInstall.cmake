@@ -12,8 +12,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attend-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/attend-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/attend-config.cmake
-  ${PROJECT_BINARY_DIR}/attend-config-version.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindOneDNN.cmake DESTINATION ${ATTEND_CMAKE_DIR})
+  ${PROJECT_BINARY_DIR}/attend-config-version.cmake DESTINATION ${ATTEND_CMAKE_DIR})
 if(TARGET attend_cli)
   set_target_properties(attend_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS attend_cli)

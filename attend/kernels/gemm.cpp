@@ -2,10 +2,7 @@
 // none is in the sum.
 #include "attend/kernels/gemm.h"
 
-#include <hwy/targets.h>
-
 #include <algorithm>
-#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -22,8 +19,6 @@ constexpr size_t kBlockColumns = 2048;             // a is packed anew for each
 constexpr size_t kPackedSize = size_t{1} << 20;    // floats of b packed at a time, shared in L3
 constexpr size_t kSmallProduct = size_t{1} << 19;  // multiply-adds not worth a second thread
 constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
-
-std::atomic<GemmBackend> chosen_backend{GemmBackend::kAuto};
 
 // `size` things in `parts` runs as even as can be: where run `part` begins.
 size_t part_begin(size_t size, size_t parts, size_t part) { return size * part / parts; }
@@ -79,7 +74,8 @@ void run_tall(const GemmJob& job) {
   run_grid(job, {even_parts(job.m, kBlockRows, tiles), ceil_div(job.n, kBlockColumns)});
 }
 
-void run_own(const GemmJob& job) {
+void run(const GemmJob& job) {
+  if (job.m == 0 || job.n == 0) return;
   if (job.m <= kFewRows) return run_short(job);
   if (job.panels != nullptr) return run_tall(job);
   const size_t width = panel_width();
@@ -92,15 +88,6 @@ void run_own(const GemmJob& job) {
     pack(part.k, part.n, part.b, panels);
     part.panels = panels;
     run_tall(part);
-  }
-}
-
-void run(const GemmJob& job) {
-  if (job.m == 0 || job.n == 0) return;
-  if (job.panels == nullptr && job.m > kTileRows && gemm_backend() == GemmBackend::kOneDnn) {
-    gemm_onednn(job);
-  } else {
-    run_own(job);
   }
 }
 
@@ -164,18 +151,6 @@ void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, 
                    for (size_t i = begin; i < end; ++i) item(i);
                  });
   }
-}
-
-void set_gemm_backend(GemmBackend backend) {
-  chosen_backend.store(backend, std::memory_order_relaxed);
-}
-
-GemmBackend gemm_backend() {
-  const GemmBackend backend = chosen_backend.load(std::memory_order_relaxed);
-  if (backend != GemmBackend::kAuto) return backend;
-  // oneDNN's code generator knows these CPUs better than our one kernel for all.
-  static const bool wide = (hwy::SupportedTargets() & (HWY_AVX3 | HWY_AVX3_DL)) != 0;
-  return wide ? GemmBackend::kOneDnn : GemmBackend::kOwn;
 }
 
 }  // namespace attend::kernels

@@ -1,8 +1,7 @@
-// Matrix products. This header hides which GEMM runs: our packed micro-kernel, or oneDNN on CPUs
-// with AVX-512 or AMX; nothing else calls one. Work is split over rows and columns, never over the
-// sum, so the bits of the result do not depend on the number of threads. Our own kernel gives a row
-// the same bits whatever the other rows are, whether or not B is packed. Safe to call from inside
-// parallel_for, where it runs in the calling thread.
+// Matrix products, all of them by one packed micro-kernel. Work is split over rows and columns,
+// never over the sum, so the bits of the result do not depend on the number of threads; and a row
+// has the same bits whatever the other rows are, whether or not B is packed. Safe to call from
+// inside parallel_for, where it runs in the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -73,10 +72,5 @@ struct GemmBatch {
 };
 void gemm_batch(const GemmBatch& batch, size_t m, size_t n, size_t k, Matrix a, Matrix b,
                 MutableMatrix c, const GemmOptions& options = {});
-
-// Which GEMM runs. kAuto picks by CPU; tests and benchmarks set it.
-enum class GemmBackend { kAuto, kOwn, kOneDnn };
-void set_gemm_backend(GemmBackend backend);
-GemmBackend gemm_backend();  // the one in use, never kAuto
 
 }  // namespace attend::kernels

@@ -70,13 +70,6 @@ void Finish(const GemmJob& job, const Place& at, float* z, size_t width) {
   }
 }
 
-void Epilogue(const GemmJob& job, float* z) {
-  for (size_t i = 0; i < job.m && job.options.bias != nullptr; ++i) {
-    AddRow(job.options.bias, job.n, z + i * job.n);
-  }
-  Finish(job, {0, job.m, 0, job.n, 0}, z, job.n);
-}
-
 // One pass over C for each block of the sum.
 struct Pass {
   const GemmJob& job;
@@ -209,7 +202,6 @@ namespace attend::kernels {
 
 HWY_EXPORT(PanelWidth);
 HWY_EXPORT(PackPanels);
-HWY_EXPORT(Epilogue);
 HWY_EXPORT(OneThread);
 
 size_t panel_width() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
@@ -219,8 +211,6 @@ void pack_panels(size_t k, size_t n, Matrix b, float* panels) {
 }
 
 void gemm_one_thread(const GemmJob& job) { HWY_DYNAMIC_DISPATCH(OneThread)(job); }
-
-void gemm_epilogue(const GemmJob& job, float* z) { HWY_DYNAMIC_DISPATCH(Epilogue)(job, z); }
 
 }  // namespace attend::kernels
 #endif

@@ -56,10 +56,4 @@ void pack_panels(size_t k, size_t n, Matrix b, float* panels);
 // The whole product, with its options, in the calling thread.
 void gemm_one_thread(const GemmJob& job);
 
-// The options from the bias on, for contiguous z (m, n) = alpha A B + beta C. Changes z.
-void gemm_epilogue(const GemmJob& job, float* z);
-
-// The whole product by oneDNN, its blocks in parallel.
-void gemm_onednn(const GemmJob& job);
-
 }  // namespace attend::kernels

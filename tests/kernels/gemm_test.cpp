@@ -21,11 +21,6 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-struct BackendScope {
-  explicit BackendScope(GemmBackend backend) { set_gemm_backend(backend); }
-  ~BackendScope() { set_gemm_backend(GemmBackend::kAuto); }
-};
-
 // A matrix with a gap after each row and at an odd address; the gap is NaN, so that a read shows.
 struct Operand {
   Operand(size_t rows, size_t columns, bool by_columns, std::mt19937& random)
@@ -157,16 +152,6 @@ void check_forms(size_t m, size_t n, size_t k) {
   }
 }
 
-void for_each_backend(const std::function<void()>& test) {
-  for_each_target([&] {
-    const BackendScope scope(GemmBackend::kOwn);
-    test();
-  });
-  SCOPED_TRACE("oneDNN");
-  const BackendScope scope(GemmBackend::kOneDnn);
-  test();
-}
-
 bool same_bits(const Operand& x, const Operand& y) {
   return std::memcmp(x.values.data(), y.values.data(), x.values.size() * sizeof(float)) == 0;
 }
@@ -176,13 +161,13 @@ TEST(Gemm, MultipliesAnySmallSizes) {
   std::uniform_int_distribution<size_t> size(1, 70);
   std::vector<std::array<size_t, 3>> sizes(25);
   for (auto& [m, n, k] : sizes) m = size(random), n = size(random), k = size(random);
-  for_each_backend([&] {
+  for_each_target([&] {
     for (const auto& [m, n, k] : sizes) check_forms(m, n, k);
   });
 }
 
 TEST(Gemm, MultipliesAroundBlockBorders) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const size_t m : {131, 132, 133, 143, 144, 145, 255, 256, 257}) check_forms(m, 33, 17);
     for (const size_t k : {255, 256, 257, 511, 512, 513}) check_forms(13, 20, k);
     for (const size_t n : {255, 256, 257, 511, 512, 513}) check_forms(140, n, 9);
@@ -193,7 +178,7 @@ TEST(Gemm, MultipliesAroundBlockBorders) {
 TEST(Gemm, MultipliesMoreThanOneGroupOfColumns) { check({.m = 133, .n = 1100, .k = 1030}); }
 
 TEST(Gemm, MultipliesFewRows) {
-  for_each_backend([] {
+  for_each_target([] {
     for (size_t m = 1; m <= 7; ++m) {
       for (const size_t n : {1, 15, 31, 64, 200}) {
         check_forms(m, n, 77);
@@ -205,7 +190,7 @@ TEST(Gemm, MultipliesFewRows) {
 }
 
 TEST(Gemm, DoesNothingWithoutRowsOrColumns) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const bool packed : {false, true}) {
       check({.m = 0, .n = 5, .k = 5, .packed = packed});
       check({.m = 5, .n = 0, .k = 5, .packed = packed});
@@ -214,7 +199,7 @@ TEST(Gemm, DoesNothingWithoutRowsOrColumns) {
 }
 
 TEST(Gemm, SumOfNothingIsZero) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const size_t m : {1, 9, 300}) {
       for (const bool packed : {false, true}) {
         check({.m = m, .n = 37, .k = 0, .packed = packed});
@@ -231,7 +216,7 @@ TEST(Gemm, SumOfNothingIsZero) {
 }
 
 TEST(Gemm, ScalesAndAdds) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const size_t m : {1, 3, 40, 150}) {
       for (const size_t k : {20, 600}) {
         check({.m = m, .n = 50, .k = k, .alpha = 0.25f});
@@ -243,7 +228,7 @@ TEST(Gemm, ScalesAndAdds) {
 }
 
 TEST(Gemm, AppliesEveryEpilogue) {
-  for_each_backend([] {
+  for_each_target([] {
     for (int f = 0; f <= static_cast<int>(Activation::kSoftplus); ++f) {
       check({.m = 20,
              .n = 35,
@@ -270,7 +255,7 @@ TEST(Gemm, AppliesEveryEpilogue) {
 }
 
 TEST(Gemm, ResidualMayBeTheResult) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const size_t m : {1, 20, 140}) {
       for (const size_t k : {30, 600}) {
         check({.m = m,
@@ -287,7 +272,6 @@ TEST(Gemm, ResidualMayBeTheResult) {
 
 TEST(Gemm, PackedGivesTheBitsOfPlain) {
   for_each_target([] {
-    const BackendScope scope(GemmBackend::kOwn);
     for (const size_t m : {1, 2, 5, 7, 40, 132, 133, 300}) {
       for (const bool transposed : {false, true}) {
         const Case x{.m = m, .n = 93, .k = 600, .b_transposed = transposed, .bias = true};
@@ -304,7 +288,6 @@ TEST(Gemm, PackedGivesTheBitsOfPlain) {
 
 TEST(Gemm, BitsOfARowDoNotDependOnTheOtherRows) {
   for_each_target([] {
-    const BackendScope scope(GemmBackend::kOwn);
     for (const bool transposed : {false, true}) {
       Product all({.m = 300, .n = 93, .k = 601, .b_transposed = transposed});
       Product some = all;
@@ -327,7 +310,7 @@ TEST(Gemm, ThreadsDoNotChangeTheBits) {
     product.run();
     return product.c;
   };
-  for_each_backend([&] {
+  for_each_target([&] {
     for (const auto& [m, n, k] : {std::array<size_t, 3>{1, 900, 70},
                                   {5, 300, 70},
                                   {100, 150, 50},
@@ -351,7 +334,7 @@ TEST(Gemm, ThreadsDoNotChangeTheBits) {
 }
 
 TEST(Gemm, BatchIsOneProductAfterAnother) {
-  for_each_backend([] {
+  for_each_target([] {
     for (const auto& [count, m, n, k] : {std::array<size_t, 4>{0, 3, 3, 3},
                                          {1, 40, 30, 20},
                                          {17, 5, 7, 9},
@@ -409,12 +392,6 @@ TEST(Gemm, PacksColumnsInTheirOwnMemory) {
       }
     }
   });
-}
-
-TEST(Gemm, BackendIsNeverAuto) {
-  EXPECT_NE(gemm_backend(), GemmBackend::kAuto);
-  const BackendScope scope(GemmBackend::kOneDnn);
-  EXPECT_EQ(gemm_backend(), GemmBackend::kOneDnn);
 }
 
 }  // namespace
