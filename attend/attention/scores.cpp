@@ -1,6 +1,8 @@
 #include "attend/attention/scores.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -222,7 +224,10 @@ Score score_from_name(std::string_view name) {
   throw ConfigError("unknown score '{}'; there are: {}", name, choices);
 }
 
-std::string_view name_of(Score score) { return entry_of(score).name; }
+std::string_view name_of(Score score) {
+  const auto* const entry = std::ranges::find(kScores, score, &Entry::score);
+  return entry == std::end(kScores) ? "unknown" : entry->name;
+}
 
 std::span<const Score> all_scores() {
   static const std::vector<Score> all = [] {

@@ -1,5 +1,8 @@
 #include "attend/models/transformer.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
 #include "attend/ops/elementwise.h"
@@ -28,6 +31,13 @@ MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
   c.heads = config.heads;
   c.kv_heads = config.kv_heads;
   c.dropout = config.attention_dropout;
+  c.head_width = config.head_width;
+  c.score = config.score;
+  c.weighting = config.weighting;
+  c.qk_norm = config.qk_norm;
+  c.sinks = config.sinks;
+  c.softcap = config.softcap;
+  if (config.window > 0) c.window = static_cast<int64_t>(config.window);
   c.positions = attention_positions(config.positions);
   c.causal = causal;
   return c;
@@ -37,7 +47,27 @@ MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
 MultiHeadConfig cross_of(const TransformerConfig& config) {
   MultiHeadConfig c = attention_of(config, false);
   c.positions = Positions::kNone;
+  c.window = std::nullopt;
   return c;
+}
+
+// Training goes through the weights, and keys of self-attention have no order to be walked in.
+void check_weighting(const TransformerConfig& config) {
+  static constexpr Weighting kRefused[] = {Weighting::kHardArgmax, Weighting::kHardSample,
+                                           Weighting::kMonotonic, Weighting::kMonotonicHard};
+  if (std::ranges::find(kRefused, config.weighting) != std::end(kRefused)) {
+    throw ConfigError(
+        "transformer: weighting {} has no gradient, or goes from key to key; use softmax, "
+        "sparsemax, entmax15, top_k, straight_through, sigmoid, relu or identity",
+        name_of(config.weighting));
+  }
+  if (config.sinks && config.weighting != Weighting::kSoftmax) {
+    throw ConfigError("transformer: sinks are part of a softmax, but the weighting is {}",
+                      name_of(config.weighting));
+  }
+  if (config.softcap < 0.0f) {
+    throw ConfigError("transformer: a softcap of {}; 0 is none", config.softcap);
+  }
 }
 
 MultiHeadAttention named(const MultiHeadConfig& config, const std::string& name, Rng& rng) {
@@ -99,6 +129,7 @@ void TransformerConfig::check() const {
         encoder_layers, decoder_layers);
   }
   if (decoder_layers == 0) throw ConfigError("transformer: a decoder without layers");
+  check_weighting(*this);
 }
 
 FeedForward::FeedForward(const TransformerConfig& config, Rng& rng)

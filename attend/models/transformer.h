@@ -50,6 +50,15 @@ struct TransformerConfig {
   size_t max_length = 1024;  // of learned positions
   Tying tying = Tying::kDecoder;
   CrossSource cross = CrossSource::kLast;
+
+  // The point of attention's space that all layers are at (attention/multi_head.h).
+  size_t head_width = 0;
+  Score score = Score::kScaledDot;
+  Weighting weighting = Weighting::kSoftmax;
+  bool qk_norm = false, sinks = false;
+  float softcap = 0.0f;
+  size_t window = 0;  // of self-attention; 0: all
+
   float dropout = 0.1f;            // of embeddings, and of what each sublayer adds
   float attention_dropout = 0.0f;  // of weights
   float activation_dropout = 0.0f;
@@ -71,6 +80,13 @@ struct TransformerConfig {
     v("max_length", max_length, "longest sequence of learned positions");
     v("tying", tying, "which of the embeddings and the output layer are one table");
     v("cross", cross, "what of the encoder the decoder's layers look at");
+    v("head_width", head_width, "of a head's queries and keys; 0: width / heads");
+    v("score", score, "how queries and keys are compared: one without weights of its own");
+    v("weighting", weighting, "how scores become weights: one with a gradient, for any key");
+    v("qk_norm", qk_norm, "each head's queries and keys have one length");
+    v("sinks", sinks, "a learned score of nothing beside the keys, in each head's softmax");
+    v("softcap", softcap, "scores stay below it: cap tanh(score / cap); 0: they may be any");
+    v("window", window, "keys that self-attention sees on either side; 0: all");
     v("dropout", dropout, "of embeddings and of what each sublayer adds");
     v("attention_dropout", attention_dropout, "of attention weights");
     v("activation_dropout", activation_dropout, "inside the feed-forward layers");

@@ -25,6 +25,17 @@ const Variant kVariants[] = {
     {"shaw", [](TransformerConfig& c) { c.positions = PositionScheme::kShaw; }},
     {"rotary", [](TransformerConfig& c) { c.positions = PositionScheme::kRotary; }},
     {"multi_query", [](TransformerConfig& c) { c.kv_heads = 1; }},
+    {"wide_heads", [](TransformerConfig& c) { c.head_width = 12; }},
+    {"cosine", [](TransformerConfig& c) { c.score = Score::kCosine; }},
+    {"distance", [](TransformerConfig& c) { c.score = Score::kDistance; }},
+    {"sigmoid", [](TransformerConfig& c) { c.weighting = Weighting::kSigmoid; }},
+    {"sparsemax", [](TransformerConfig& c) { c.weighting = Weighting::kSparsemax; }},
+    {"entmax", [](TransformerConfig& c) { c.weighting = Weighting::kEntmax15; }},
+    {"qk_norm",
+     [](TransformerConfig& c) { c.qk_norm = true, c.positions = PositionScheme::kRotary; }},
+    {"sinks", [](TransformerConfig& c) { c.sinks = true; }},
+    {"softcap", [](TransformerConfig& c) { c.softcap = 2.0f; }},
+    {"window", [](TransformerConfig& c) { c.window = 2; }},
     {"untied", [](TransformerConfig& c) { c.tying = Tying::kNone; }},
     {"same", [](TransformerConfig& c) { c.cross = CrossSource::kSame; }},
     {"mix", [](TransformerConfig& c) { c.cross = CrossSource::kMix, c.norm = NormPlace::kPost; }},
@@ -82,6 +93,15 @@ TEST(Transformer, RefusesWhatCannotWork) {
   c.encoder_layers = 3;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "encoder layers (3)");
   expect_error<ConfigError>([&] { TransformerConfig::preset("huge"); }, "tiny, small, base");
+  c = small_transformer();
+  c.weighting = Weighting::kHardArgmax;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "hard_argmax has no gradient");
+  c.weighting = Weighting::kSigmoid;
+  c.sinks = true;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "the weighting is sigmoid");
+  c = small_transformer();
+  c.score = Score::kAdditive;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "dot, scaled_dot, cosine or distance");
 }
 
 TEST(Hypotheses, StayInTheOrderOfTheirSources) {
