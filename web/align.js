@@ -1,5 +1,5 @@
 // Which tokens of two sequences belong together: the alignment with the fewest edits.
-import { tokenText } from './tokens.js';
+import { tokenTexts } from './tokens.js';
 
 /**
  * Pairs of places in `a` and `b`, in order. Changed tokens are paired; added and removed ones are
@@ -52,10 +52,12 @@ export function difference(a, b) {
       most = Math.max(most, Math.abs(value));
     }),
   );
-  const names = (pairs, first, second) =>
-    pairs.map(([i, j]) =>
-      first[i] === second[j] ? first[i] : `${first[i]}/${tokenText(second[j], false)}`,
+  const names = (pairs, first, second) => {
+    const [left, right] = [tokenTexts(first), tokenTexts(second)];
+    return pairs.map(([i, j]) =>
+      first[i] === second[j] ? left[i] : `${left[i]}/${right[j].replace(/^·/, '')}`,
     );
+  };
   const scale = Math.max(a.most, b.most);
   const place = (side) => ({
     rows: rows.map((pair) => pair[side]),
@@ -66,6 +68,7 @@ export function difference(a, b) {
     values,
     most,
     signed: true,
+    isNamed: true,
     rows: names(rows, a.rows, b.rows),
     columns: names(columns, a.columns, b.columns),
   };

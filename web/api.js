@@ -10,8 +10,8 @@ export class ApiError extends Error {
 
 /** @typedef {{name: string, part: 'encoder'|'decoder'|'cross', heads: number}} Layer */
 /**
- * @typedef {{id: number, name: string, kind: string, parameters: number, writes: boolean,
- *   layers: Layer[], snapshots: number}} Model
+ * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
+ *   writes: boolean, layers: Layer[], snapshots: number}} Model
  */
 /** @typedef {{rows: number, columns: number, values: Float32Array}} Weights */
 

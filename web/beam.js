@@ -21,7 +21,8 @@ export function beamView(app) {
     const score = last
       ? ` — total log probability ${last.total.toFixed(2)}, ${outcomeOf(last)}`
       : '';
-    caption.replaceChildren(element('span', {}, app.textOf(path)), element('bdi', {}, score));
+    const text = app.run.text(store.state.path);
+    caption.replaceChildren(element('span', {}, text), element('bdi', {}, score));
   };
   return {
     node: element(
@@ -30,8 +31,9 @@ export function beamView(app) {
       element(
         'p',
         { className: 'hint' },
-        'Each column is a step, each number a probability in percent. Framed candidates went on, ' +
-          'the others were pruned. Choose one to see what it looked at.',
+        'Each column is a step. The numbers of a candidate are its probability in percent, and ' +
+          'the log probability of all tokens up to it. Framed candidates went on, the others ' +
+          'were pruned. Choose one to see what it looked at.',
       ),
       tree.node,
       caption,
@@ -45,7 +47,7 @@ export function beamView(app) {
       tree.show(run, path);
       describe(path);
       matrix.node.hidden = !model.layers.length;
-      if (!run.done || !model.layers.length) return;
+      if (!run.done || !model.layers.length) return load.drop();
       load(
         JSON.stringify([run.id, selection, ids]),
         () => loadMap(run, selection, ids),
@@ -55,7 +57,7 @@ export function beamView(app) {
     export: () =>
       tree.run && {
         title: 'beam search',
-        svg: () => tree.whole((drawing) => frozenSvg([drawing])),
+        svg: () => tree.whole((drawing) => frozenSvg([{ drawing }])),
         data: nodesOf(tree.run),
       },
   };

@@ -65,8 +65,19 @@ export function pixelsOf(map, width, height) {
   return image;
 }
 
+/**
+ * Colours from the least value of a map to the most, for a gradient.
+ * @param {{signed?: boolean}} map
+ * @returns {string[]}
+ */
+export function stopsOf({ signed }) {
+  const { above, below } = palette();
+  const stops = [0, 64, 128, 192, 255].map((level) => above.css[level]);
+  return signed ? [...[255, 192, 128, 64].map((level) => below.css[level]), ...stops] : stops;
+}
+
 /** The place of |value| on a scale, 0 to 255. */
-export function levelOf(value, most) {
+function levelOf(value, most) {
   return Math.min(levels - 1, Math.round((Math.abs(value) / (most || 1)) * (levels - 1)));
 }
 

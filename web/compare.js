@@ -49,22 +49,28 @@ export function compareView(app) {
     app.fail(error);
   });
 
+  /** @type {import('./run.js').Run[]} */
+  let shown = [];
   const show = ({ maps, runs }) => {
     message.textContent = '';
     showOutputs(outputs, runs);
     const { row, column } = store.state;
     panels.show(maps.every(Boolean) ? difference(...maps) : [], row, column);
-    if (!maps.every(Boolean))
-      message.textContent =
-        'One of these models has no attention of this part; their outputs are above.';
+    shown = runs;
+    if (maps.every(Boolean)) return;
+    message.textContent =
+      runs[0].model === runs[1].model
+        ? 'This model has no attention to look at; what it wrote is above.'
+        : 'One of these models has no attention of this part; what they wrote is above.';
   };
   const showControls = (state) => {
-    kind.choose(state.compare);
-    for (const [name, node] of Object.entries(controls)) node.hidden = name !== state.compare;
+    const chosen = kindOf(app);
+    kind.choose(chosen, kindsOf(app));
+    for (const [name, node] of Object.entries(controls)) node.hidden = name !== chosen;
     sentence.show(state.source2 || state.source, state.source);
     fillSelect(
       model,
-      app.models.map(({ id, name }) => [String(id), name]),
+      app.models.map((other) => [String(other.id), other.shortName]),
       String(state.model2),
     );
     const second = secondOf(app, state).selection;
@@ -87,7 +93,7 @@ export function compareView(app) {
       const { state } = store;
       showControls(state);
       panels.pin(state.row, state.column);
-      if (!run.done) return;
+      if (!run.done) return load.drop();
       const second = secondOf(app, state);
       load(
         JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]),
@@ -105,27 +111,41 @@ export function compareView(app) {
     },
     export: () =>
       panels.panels.length && {
-        title: `comparison of ${kinds.find(([name]) => name === store.state.compare)[1]}`,
+        title: `comparison of ${kinds.find(([name]) => name === kindOf(app))[1]}`,
         svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
         data: panels.panels.map(({ map }) => map),
+        origin: originOf(shown),
       },
   };
+}
+
+/** What can be compared: models need a second one, heads a model that has any. */
+function kindsOf({ models, model }) {
+  const offered = { inputs: true, models: models.length > 1, heads: model.layers.length > 0 };
+  return kinds.map(([name]) => name).filter((name) => offered[name]);
+}
+
+/** What is compared: what the address says, if it can be. */
+function kindOf(app) {
+  const { compare } = app.store.state;
+  return kindsOf(app).includes(compare) ? compare : 'inputs';
 }
 
 /** What stands on the right, what both are called, and whether their runs are the same. */
 function secondOf(app, state) {
   const { model, selection } = app;
-  if (state.compare === 'models') {
+  const kind = kindOf(app);
+  if (kind === 'models') {
     const other = app.models.find(({ id }) => id === state.model2) ?? model;
     return {
       model: other,
       source: state.source,
       isSame: other === model,
       selection: selectionOf(other, selection),
-      titles: [model.name, other.name],
+      titles: [model.shortName, other.shortName],
     };
   }
-  if (state.compare === 'heads') {
+  if (kind === 'heads') {
     const chosen = selectionOf(model, {
       part: selection.part,
       layer: state.layer2 || 'rollout',
@@ -139,6 +159,16 @@ function secondOf(app, state) {
   const source = state.source2 || state.source;
   const titles = ['first input', 'second input'];
   return { model, source, isSame: source === state.source, selection, titles };
+}
+
+/** Both sides, for a file; one where both are the same. */
+function originOf(runs) {
+  const [first, second] = runs.map((run) => ({
+    model: run.model.name,
+    source: run.sentence,
+    output: run.text(),
+  }));
+  return runs[0] === runs[1] ? first : { ...first, second };
 }
 
 /** The map of a selection under a title of its own; null where the model has no such part. */

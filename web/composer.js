@@ -27,6 +27,7 @@ export function composer(app) {
       source2: '',
       row: -1,
       column: -1,
+      zoom: 100,
       step: -1,
     });
   form.addEventListener('submit', (event) => {
@@ -34,6 +35,7 @@ export function composer(app) {
     submit();
   });
   source.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') return source.blur();
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     submit();
@@ -75,7 +77,7 @@ export function composer(app) {
 
 function output(app, run) {
   const { path, start } = app.store.state;
-  const text = element('span', {}, app.textOf(run.path(path)));
+  const text = element('span', {}, run.text(path));
   const way = (name, onclick) => [
     ' ',
     element('button', { type: 'button', className: 'quiet', onclick }, name),

@@ -1,5 +1,6 @@
 // One chart of lines over training steps.
 import { element, svg } from './dom.js';
+import { brief } from './numbers.js';
 
 const [height, left, right, top, bottom] = [220, 52, 16, 12, 26];
 
@@ -40,6 +41,12 @@ export class Chart {
     this.#draw();
   }
 
+  /** What the lines are, with their colours. */
+  get names() {
+    const keys = this.legend.children;
+    return this.#series.map(({ name }, i) => ({ name, colour: getComputedStyle(keys[i]).color }));
+  }
+
   #draw() {
     const width = this.node.clientWidth;
     if (!width || !this.#series.length) return;
@@ -69,7 +76,11 @@ export class Chart {
           .join(' '),
       }),
     );
-    this.drawing.replaceChildren(...grid, ...steps, ...lines, this.cross);
+    // A line through one point cannot be seen.
+    const dots = this.#series.flatMap(({ points: [[step, value], second] }, i) =>
+      second ? [] : svg('circle', { class: `dot line-${i}`, cx: x(step), cy: y(value), r: 3 }),
+    );
+    this.drawing.replaceChildren(...grid, ...steps, ...lines, ...dots, this.cross);
     this.#leave();
   }
 
@@ -143,11 +154,4 @@ function ticks(low, high, about) {
 function thinned(points, width) {
   const step = Math.ceil(points.length / width);
   return points.filter((_, i) => i % step === 0 || i === points.length - 1);
-}
-
-function brief(value) {
-  const size = Math.abs(value);
-  if (size >= 10000) return `${Number((value / 1000).toPrecision(3))}k`;
-  if (size && size < 0.001) return value.toExponential(1);
-  return String(Number(value.toPrecision(3)));
 }

@@ -2,6 +2,9 @@
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
+/** Whether there is a finger in place of a mouse and keys. */
+export const isTouched = matchMedia('(hover: none) and (pointer: coarse)').matches;
+
 /**
  * Makes an HTML element. A property that the element has is set; any other becomes an attribute.
  * @template {keyof HTMLElementTagNameMap} Tag
@@ -76,8 +79,12 @@ export function choice(name, options, onChoose) {
     { className: 'choice', role: 'group', 'aria-label': name },
     ...buttons,
   );
-  const choose = (value) =>
-    buttons.forEach((button) => button.setAttribute('aria-pressed', button.value === value));
+  /** Presses a button; those that are not offered are hidden. */
+  const choose = (value, offered = options.map(([name]) => name)) =>
+    buttons.forEach((button) => {
+      button.setAttribute('aria-pressed', button.value === value);
+      button.hidden = !offered.includes(button.value);
+    });
   return { node, choose };
 }
 

@@ -1,12 +1,18 @@
 // A view as a file: SVG, PNG, a page that stands alone, or JSON; all made here, in the browser.
+import { inkOn, palette } from './colours.js';
 import { element } from './dom.js';
 import { escape } from './markup.js';
 
 /**
- * What a view gives to be saved.
- * @typedef {{title: string, svg: function(): string, data: Object}} Picture
+ * What a view gives to be saved. Its `origin` says what differs from the sentence on the page.
+ * @typedef {{title: string, svg: function(): string, data: Object,
+ *   origin?: Partial<Origin>}} Picture
  */
-/** @typedef {{model: string, source: string, output: string, note: string, link: string}} Origin */
+/**
+ * Where a picture came from; the second of two that are compared.
+ * @typedef {{model: string, source?: string, output?: string, note: string, link: string,
+ *   second?: {model: string, source: string, output: string}}} Origin
+ */
 
 /**
  * Saves a picture.
@@ -15,7 +21,7 @@ import { escape } from './markup.js';
  * @param {Origin} origin where it came from
  */
 export async function save(format, picture, origin) {
-  const blob = await makers[format](picture, origin);
+  const blob = await makers[format](picture, { ...origin, ...picture.origin });
   const address = URL.createObjectURL(blob);
   const name = picture.title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
   element('a', { href: address, download: `attend-${name}.${format}` }).click();
@@ -50,27 +56,38 @@ async function rasterize(source) {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
-function page(picture, { model, source, output, note }) {
+const mostData = 4e6; // letters; a page with more is slow to open, and JSON holds them too
+
+function page(picture, { model, source, output, second, note }) {
+  const { paper, ink } = palette();
+  const scheme = inkOn(paper) === '#fff' ? 'dark' : 'light';
   const data = JSON.stringify(picture.data, plainly).replaceAll('<', '\\u003c');
+  const kept =
+    data.length > mostData ? '' : `<script type="application/json">${data}</script>\n`;
+  const sides = [{ model, source, output }, ...(second ? [second] : [])];
+  const names = [...new Set(sides.map((side) => side.model))];
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${escape(picture.title)}</title>
 <style>
+  html { background: ${paper}; color: ${ink}; color-scheme: ${scheme}; }
   body { max-width: 72rem; margin: 3rem auto; padding: 0 1.5rem; }
   body { font: 16px/1.5 system-ui, sans-serif; }
   svg { max-width: 100%; height: auto; }
-  p { max-width: 46rem; }
+  p { max-width: 46rem; max-height: 12rem; overflow: auto; }
 </style>
 <h1>${escape(picture.title)}</h1>
-<p dir="auto">${escape(source)}</p>
-<p dir="auto"><strong>${escape(output)}</strong></p>
-${picture.svg()}
-<p><small>${escape(model)}. ${escape(note)}</small></p>
-<script type="application/json">${data}</script>
-</html>
+${sides.map(sentences).join('')}${picture.svg()}
+<p><small>${escape(names.join(', '))}. ${escape(note)}</small></p>
+${kept}</html>
 `;
+}
+
+function sentences({ source, output }) {
+  if (!source) return '';
+  return `<p dir="auto">${escape(source)}<br><strong>${escape(output)}</strong></p>\n`;
 }
 
 /** A map's values row by row. Nine digits give a float32 back exactly. */

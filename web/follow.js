@@ -14,7 +14,7 @@ export function followMap(app, show) {
     const { path } = app.store.state;
     const live = !run.done && run.liveMap();
     if (live) show(live);
-    if (!run.done) return;
+    if (!run.done) return load.drop();
     load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
   };
 }

@@ -1,6 +1,6 @@
 // The head view: hover or focus a token to see where it looks and who looks at it.
 import { palette } from './colours.js';
-import { element } from './dom.js';
+import { element, isTouched } from './dom.js';
 import { followMap } from './follow.js';
 import { layoutOf, Lines, linesOf, sidesOf } from './lines.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
@@ -9,7 +9,8 @@ import { Readout } from './readout.js';
 
 /** @param {import('./main.js').App} app */
 export function headView(app) {
-  const readout = new Readout('Point at a token to see where it looks and who looks at it.', false);
+  const act = isTouched ? 'Tap' : 'Point at';
+  const readout = new Readout(`${act} a token to see where it looks and who looks at it.`, false);
   const lines = new Lines({
     onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
     onPoint(side, index) {
@@ -62,13 +63,14 @@ function linesSvg(map) {
     const d = `M${left + 4} ${from}${curve}`;
     return tag('path', { d, opacity: weight, 'stroke-width': 0.5 + 2.5 * weight });
   });
-  const column = (tokens, step, x, anchor) =>
-    shortLabels(tokens).map((text, i) =>
+  const labels = shortLabels(map);
+  const column = (texts, step, x, anchor) =>
+    texts.map((text, i) =>
       tag('text', { x, y: (i + 0.5) * step + 4, 'text-anchor': anchor }, escape(text)),
     );
   const tokens = [
-    ...column(map.rows, layout.rows, left - 4, 'end'),
-    ...column(map.columns, layout.columns, right + 4, 'start'),
+    ...column(labels.rows, layout.rows, left - 4, 'end'),
+    ...column(labels.columns, layout.columns, right + 4, 'start'),
   ];
   const lines = tag('g', { fill: 'none', stroke: accent }, ...paths);
   const body = tag(

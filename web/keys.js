@@ -9,7 +9,7 @@ const listed = [
   ['← ↑ → ↓', 'walk through a map, the tokens or the tree'],
   ['+  −  0', 'zoom a map'],
   ['Space', 'play, where there is a slider'],
-  ['Esc', 'let go of a cell'],
+  ['Esc', 'let go of a cell, or leave the sentence'],
   ['e', 'export'],
   ['t', 'light or dark'],
   ['?', 'these keys'],

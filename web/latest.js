@@ -2,13 +2,15 @@
 
 /**
  * Gives a function that loads what a key names and uses it, unless another key was asked for
- * meanwhile. The same key twice loads once.
+ * meanwhile. The same key twice loads once. Its `drop` forgets what is on its way: an answer about
+ * an earlier run is not to be used while another is written.
  * @param {function(Error): void} onFail
- * @returns {function(string, function(): Promise<*>, function(*): void): Promise<void>}
+ * @returns {{(key: string, load: function(): Promise<*>, use: function(*): void): Promise<void>,
+ *   drop: function(): void}}
  */
 export function latest(onFail) {
   let wanted = null;
-  return async (key, load, use) => {
+  const latestOf = async (key, load, use) => {
     if (key === wanted) return;
     wanted = key;
     try {
@@ -20,4 +22,6 @@ export function latest(onFail) {
       onFail(error);
     }
   };
+  latestOf.drop = () => (wanted = null);
+  return latestOf;
 }

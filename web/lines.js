@@ -47,7 +47,7 @@ export class Lines {
   /** @param {import('./maps.js').HeatMap} map */
   show(map) {
     this.map = map;
-    this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
+    this.#labels = shortLabels(map);
     this.draw();
   }
 

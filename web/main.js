@@ -4,14 +4,15 @@ import { composer } from './composer.js';
 import { fillSelect } from './dom.js';
 import { save } from './export.js';
 import { describeKeys, listenForKeys } from './keys.js';
-import { selectionOf } from './maps.js';
+import { layersOf, selectionOf } from './maps.js';
+import { withShortNames } from './names.js';
 import { notice } from './notice.js';
+import { count } from './numbers.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
 import { Store } from './state.js';
 import { tabs } from './tabs.js';
 import { theme } from './theme.js';
-import { spell } from './tokens.js';
 import { emptyView, lacking, views } from './views.js';
 
 /**
@@ -19,9 +20,9 @@ import { emptyView, lacking, views } from './views.js';
  * @typedef {{store: Store, models: import('./api.js').Model[], model: import('./api.js').Model,
  *   run: ?import('./run.js').Run, selection: import('./maps.js').Selection,
  *   fail: function(Error): void, announce: function(string): void,
+ *   showZoom: function({smaller: boolean, larger: boolean}): void,
  *   rerun: function(Partial<import('./state.js').State>): void,
- *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>,
- *   textOf: function(import('./run.js').Node[]): string}} App
+ *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>}} App
  */
 
 const $ = (id) => document.getElementById(id);
@@ -40,10 +41,14 @@ const app = {
     return runner.run;
   },
   get selection() {
-    return selectionOf(app.model, store.state);
+    return selectionOf(offered(), store.state);
   },
   fail: problems.fail,
   announce: (text) => ($('announcer').textContent = text),
+  showZoom({ smaller, larger }) {
+    const [less, more] = $('zoom').children;
+    [less.disabled, more.disabled] = [!smaller, !larger];
+  },
   rerun(patch) {
     problems.hide();
     runner.forget();
@@ -51,8 +56,6 @@ const app = {
     runner.follow(app.model, store.state);
   },
   sideRun: (model, source) => runner.beside(model, { ...store.state, source }),
-  textOf: (path) =>
-    app.run?.texts.get(path.at(-1)?.id) ?? spell(path.map((node) => node.token)),
 };
 
 const sentence = composer(app);
@@ -63,6 +66,16 @@ let note = '';
 let isScheduled = false;
 /** @type {{id: string, view: ?import('./views.js').View}} */
 let shown = { id: '', view: null };
+
+function placeNow() {
+  return views.find(({ id }) => id === store.state.view) ?? views[0];
+}
+
+/** The model with the layers that can be chosen in the view. */
+function offered() {
+  const { part } = placeNow();
+  return part ? { ...app.model, layers: layersOf(app.model, part) } : app.model;
+}
 
 /** Updates the page once in a frame, however much changes. */
 function schedule() {
@@ -77,9 +90,9 @@ function schedule() {
 function update() {
   if (!app.models.length) return;
   const { model, run } = app;
-  const place = views.find(({ id }) => id === store.state.view) ?? views[0];
+  const place = placeNow();
   $('model').value = String(model.id);
-  $('about').textContent = `${model.kind}, ${(model.parameters / 1e6).toFixed(1)} M parameters`;
+  $('about').textContent = `${model.kind}, ${count(model.parameters)} parameters`;
   $('write').textContent = model.writes ? 'Write' : 'Run';
   $('composer').hidden = place.id === 'training';
   sentence.update();
@@ -88,9 +101,9 @@ function update() {
   mount(lack ? `${place.id} ${lack}` : place.id, () =>
     lack ? emptyView(app, lack) : place.make(app),
   );
-  const picks = place.picks && !lack && model.layers.length > 0;
+  const picks = place.picks && !lack && offered().layers.length > 0;
   picker.node.hidden = !picks;
-  if (picks) picker.show(model, app.selection);
+  if (picks) picker.show(offered(), app.selection);
   $('zoom').hidden = !shown.view.zoom;
   document.querySelector('.toolbar').hidden = Boolean(lack);
   shown.view.update();
@@ -115,27 +128,35 @@ function closeExport() {
 
 function saveAs(format) {
   closeExport();
-  if (format === 'link') return navigator.clipboard.writeText(location.href);
+  if (format === 'link') return copyLink().catch(problems.fail);
   const picture = shown.view.export();
-  if (!picture) return;
+  if (!picture) return problems.fail(new Error('There is nothing here to save yet.'));
   const { model, run } = app;
-  const output = run ? app.textOf(run.path(store.state.path)) : '';
   save(format, picture, {
     model: model.name,
     source: store.state.source,
-    output,
+    output: run?.text(store.state.path) ?? '',
     note,
     link: location.href,
   }).catch(problems.fail);
 }
 
+/** Copies the address, and says so where one has just pressed. */
+async function copyLink() {
+  await navigator.clipboard.writeText(location.href);
+  const summary = $('export').querySelector('summary');
+  summary.textContent = 'Link copied';
+  app.announce('Link copied');
+  setTimeout(() => (summary.textContent = 'Export'), 2000);
+}
+
 function step(by) {
-  if (app.model?.layers.length) store.set(stepped(app.model, app.selection, by));
+  if (app.model && offered().layers.length) store.set(stepped(offered(), app.selection, by));
 }
 
 function listen() {
   $('model').addEventListener('change', ({ target }) =>
-    store.set({ model: Number(target.value), path: '' }),
+    store.set({ model: Number(target.value), path: '', start: '' }),
   );
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());
@@ -172,7 +193,7 @@ function listen() {
 async function start() {
   try {
     const answer = await getModels();
-    app.models = answer.models;
+    app.models = withShortNames(answer.models);
     note = answer.note;
   } catch (error) {
     return problems.fail(error);
@@ -180,9 +201,10 @@ async function start() {
   $('note').textContent = note;
   fillSelect(
     $('model'),
-    app.models.map(({ id, name }) => [String(id), name]),
+    app.models.map(({ id, shortName }) => [String(id), shortName]),
     String(app.model.id),
   );
+  $('model').title = app.models.map(({ name }) => name).join('\n');
   $('model').disabled = app.models.length < 2;
   runner.forget();
   runner.follow(app.model, store.state);

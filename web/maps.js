@@ -3,9 +3,11 @@ import { getLabels, getMap } from './api.js';
 
 /**
  * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
- * colour; `isSelf`: a sequence looks at itself; `room`: rows to leave room for while it grows.
+ * colour; `isSelf`: a sequence looks at itself; `room`: rows to leave room for while it grows;
+ * `isNamed`: its labels are for the eye already; `marked`: a row to be marked in a saved picture.
  * @typedef {{title: string, rows: string[], columns: string[], values: Float32Array, most: number,
- *   signed?: boolean, isSelf?: boolean, room?: number}} HeatMap
+ *   signed?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean,
+ *   marked?: number}} HeatMap
  */
 /** @typedef {{part: string, layer: string, head: string}} Selection */
 
@@ -65,8 +67,7 @@ export async function loadMap(run, selection, path = '') {
   const { part, layer, head } = selection;
   const along = path && path !== idsOf(run.path()) ? { path } : {};
   const what = reductions.includes(layer) ? { reduction: layer, part } : { layer, head };
-  const map = await cached(run, { ...what, ...along });
-  return label(run, part, map, titleOf(selection), path);
+  return labelled(run, part, { ...what, ...along }, titleOf(selection), path);
 }
 
 /**
@@ -76,9 +77,9 @@ export async function loadMap(run, selection, path = '') {
  * @returns {Promise<HeatMap>}
  */
 export async function loadSaliency(run, kind, path = '') {
-  const map = await cached(run, { saliency: kind, ...(path && { path }) });
+  const query = { saliency: kind, ...(path && { path }) };
   const title = kind === 'gradient' ? 'gradient × input' : 'integrated gradients';
-  return { ...(await label(run, 'cross', map, title, path)), signed: true };
+  return { ...(await labelled(run, 'cross', query, title, path)), signed: true };
 }
 
 /** The largest |value| of a map. */
@@ -93,9 +94,21 @@ export function idsOf(path) {
   return path.map((node) => node.id).join(',');
 }
 
-async function label(run, part, { values }, title, path) {
-  const labels = await getLabels(run.number, part, path);
-  return { title, ...labels, values, most: largest(values) };
+/** Asks for the labels at once with the map, not after it. */
+async function labelled(run, part, query, title, path) {
+  const [map, labels] = await Promise.all([
+    cached(run, query),
+    getLabels(run.number, part, path),
+  ]);
+  const rows = part === 'cross' ? writtenRows(run.path(path), labels.rows) : labels.rows;
+  const values = map.values.subarray(0, rows.length * labels.columns.length);
+  return { title, rows, columns: labels.columns, values, most: largest(values) };
+}
+
+/** The server ends every output; one that was pruned or cut short wrote no end. */
+function writtenRows(path, rows) {
+  const isUnwritten = path.length && rows.length === path.length + 1 && rows.at(-1) === '</s>';
+  return isUnwritten ? rows.slice(0, -1) : rows;
 }
 
 /** @type {WeakMap<import('./run.js').Run, Map<string, Promise<import('./api.js').Weights>>>} */

@@ -42,20 +42,30 @@ export function svgDocument(width, height, ...body) {
   return tag('svg', attributes, '\n', ground, '\n', body.join('\n'), '\n');
 }
 
-/** The title of a picture, at a place in it. */
-export function heading(text, x, y) {
-  return tag('text', { x, y, fill: palette().ink, 'font-weight': 600 }, escape(text));
+/**
+ * The title of a picture, at a place in it, and after it names in the colours they stand for.
+ * @param {string} title
+ * @param {number} x
+ * @param {number} y
+ * @param {Array<{name: string, colour: string}>} [names]
+ */
+export function heading(title, x, y, names = []) {
+  const spans = names.map(({ name, colour }) =>
+    tag('tspan', { dx: 16, fill: colour, 'font-weight': 400 }, escape(name)),
+  );
+  const attributes = { x, y, fill: palette().ink, 'font-weight': 600 };
+  return tag('text', attributes, escape(title), ...spans);
 }
 
 /**
  * Drawings of the page one beneath another, with the colours of the style sheet written into them.
- * @param {SVGSVGElement[]} drawings
- * @param {string[]} [titles]
+ * @param {Array<{drawing: SVGSVGElement, title?: string,
+ *   names?: Array<{name: string, colour: string}>}>} drawings
  */
-export function frozenSvg(drawings, titles = []) {
+export function frozenSvg(drawings) {
   let [width, height] = [0, margin];
-  const bodies = drawings.map((drawing, i) => {
-    const title = titles[i] ? heading(titles[i], margin, height + 14) : '';
+  const bodies = drawings.map(({ drawing, title: text, names }) => {
+    const title = text ? heading(text, margin, height + 14, names) : '';
     const y = height + (title ? titleHeight : 0);
     width = Math.max(width, drawing.width.baseVal.value);
     height = y + drawing.height.baseVal.value + margin;

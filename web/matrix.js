@@ -3,6 +3,8 @@ import { element } from './dom.js';
 import { mostOf, paintCursor, paintMap, resize, roomForLabels, shortLabels } from './paint.js';
 
 const largestCell = 40;
+const largestZoomed = 80;
+const readableCell = 22; // a label has room beside it
 const smallestCell = 7; // of whole pixels; smaller ones are fractions
 const legendHeight = 64;
 const longFrom = 64; // rows; a longer map gets nearly the whole window
@@ -13,6 +15,7 @@ export class Matrix {
   #labels = { rows: [], columns: [] };
   #room = null;
   #layout = null;
+  #square = 1; // the side of a cell that lets the whole map be seen
   #zoom = 1;
   #pinned = { row: -1, column: -1 };
   #pointers = new Map();
@@ -20,17 +23,16 @@ export class Matrix {
   /**
    * @param {string} label what it shows, for those who do not see it
    * @param {{onPoint?: function(number, number): void, onPin?: function(number, number): void,
-   *   onSpare?: function(number): void, tallest?: number}} [options] called when the cursor moves,
-   *   when a cell is chosen, and with the width left unused; the share of the window that the map
-   *   may always be high
+   *   onSpare?: function(number): void, onZoom?: function(): void, tallest?: number}} [options]
+   *   called when the cursor moves, when a cell is chosen, with the width left unused, and when the
+   *   map is enlarged; the share of the window that the map may always be high
    */
-  constructor(
-    label,
-    { onPoint = () => {}, onPin = () => {}, onSpare = () => {}, tallest = 0.5 } = {},
-  ) {
-    this.onPoint = onPoint;
-    this.onPin = onPin;
-    this.onSpare = onSpare;
+  constructor(label, { onPoint, onPin, onSpare, onZoom, tallest = 0.5 } = {}) {
+    const nothing = () => {};
+    this.onPoint = onPoint ?? nothing;
+    this.onPin = onPin ?? nothing;
+    this.onSpare = onSpare ?? nothing;
+    this.onZoom = onZoom ?? nothing;
     this.tallest = tallest;
     this.cells = element('canvas');
     this.cursor = element('canvas', { className: 'cursor' });
@@ -54,11 +56,13 @@ export class Matrix {
   show(map) {
     const sameSize =
       this.map?.rows.length === map.rows.length && this.map?.columns.length === map.columns.length;
+    const wasZoomed = this.#zoom > 1;
     if (!sameSize && !map.room) this.#zoom = 1;
     this.map = map;
-    this.#labels = { rows: shortLabels(map.rows), columns: shortLabels(map.columns) };
-    this.#room = roomForLabels(this.#labels.rows, this.#labels.columns);
+    this.#labels = shortLabels(map);
+    this.#room = roomForLabels(this.#labels);
     this.draw();
+    if (wasZoomed && this.#zoom === 1) this.onZoom();
   }
 
   /** Draws again: the size or the colours have changed. */
@@ -84,15 +88,45 @@ export class Matrix {
   }
 
   /** Enlarges, about the point (x, y) of the node. */
-  zoom(factor, x = this.node.clientWidth / 2, y = this.node.clientHeight / 2) {
-    const { left, top, size, x: scrolledX, y: scrolledY } = this.#layout;
-    const [column, row] = [(x - left + scrolledX) / size, (y - top + scrolledY) / size];
-    const most = Math.max(1, (largestCell / size) * this.#zoom);
-    this.#zoom = Math.min(most, Math.max(1, this.#zoom * factor));
+  zoom(factor, x, y) {
+    if (!this.#layout) return;
+    const { left, top, across, down, x: scrolledX, y: scrolledY } = this.#layout;
+    const [column, row] = [(x - left + scrolledX) / across, (y - top + scrolledY) / down];
+    const wanted = Math.min(this.#mostZoom(), this.#zoom * factor);
+    this.#zoom = wanted < 1.01 ? 1 : wanted; // 1.5 times and back by 0.6667 is all of it again
     this.#place();
-    this.#layout.x = column * this.#layout.size - (x - left);
-    this.#layout.y = row * this.#layout.size - (y - top);
+    this.#layout.x = column * this.#layout.across - (x - left);
+    this.#layout.y = row * this.#layout.down - (y - top);
     this.draw();
+    this.onZoom();
+  }
+
+  /** Enlarges about the cell the cursor is kept on, which stays in sight; else about the middle. */
+  zoomHere(factor) {
+    if (!this.#layout) return;
+    const { row, column } = this.#pinned;
+    this.#reveal(row, column);
+    const { left, top, width, height, across, down, x, y } = this.#layout;
+    this.zoom(
+      factor,
+      left + (column < 0 ? width / 2 : (column + 0.5) * across - x),
+      top + (row < 0 ? height / 2 : (row + 0.5) * down - y),
+    );
+    this.#reveal(row, column);
+  }
+
+  /** How much the map is enlarged, in percent. */
+  get percent() {
+    return Math.round(this.#zoom * 100);
+  }
+
+  /** Whether the map can get smaller, and larger. */
+  get canZoom() {
+    return { smaller: this.#zoom > 1, larger: this.#zoom < this.#mostZoom() };
+  }
+
+  #mostZoom() {
+    return Math.max(1, largestZoomed / this.#square);
   }
 
   #context(canvas) {
@@ -106,19 +140,22 @@ export class Matrix {
     const margins = mostOf(this.#room, this.margins);
     const widest = this.node.clientWidth - margins.left - margins.right;
     const highest = this.#heightInSight() - margins.top;
-    const fitting = Math.min(
-      largestCell,
-      widest / columns.length,
-      highest / Math.max(rows.length, room),
-    );
-    const size = (fitting < smallestCell ? fitting : Math.floor(fitting)) * this.#zoom;
-    const width = Math.min(columns.length * size, widest);
-    const height = Math.min(rows.length * size, highest);
+    const [wide, high] = [columns.length, Math.max(rows.length, room)];
+    const whole = (size) => (size < smallestCell ? size : Math.floor(size));
+    this.#square = whole(Math.min(largestCell, widest / wide, highest / high));
+    // Of a map that is far from square the short side is stretched, until its labels can be read.
+    const side = (ofWindow, count, other) => {
+      const stretched = Math.min(readableCell, ofWindow / count, (other * this.#square) / count);
+      return Math.max(this.#square * this.#zoom, whole(stretched));
+    };
+    const [across, down] = [side(widest, wide, high), side(highest, high, wide)];
+    const width = Math.min(wide * across, widest);
+    const height = Math.min(rows.length * down, highest);
     const clamp = (value, most) => Math.max(0, Math.min(value, most));
-    const x = clamp(this.#layout?.x ?? 0, columns.length * size - width);
-    const y = clamp(this.#layout?.y ?? 0, rows.length * size - height);
-    this.#layout = { ...margins, width, height, size, x, y };
-    const full = margins.top + Math.min(highest, Math.max(rows.length, room) * size) + 4;
+    const x = clamp(this.#layout?.x ?? 0, wide * across - width);
+    const y = clamp(this.#layout?.y ?? 0, rows.length * down - height);
+    this.#layout = { ...margins, width, height, across, down, x, y };
+    const full = margins.top + Math.min(highest, high * down) + 4;
     for (const canvas of [this.cells, this.cursor]) resize(canvas, this.node.clientWidth, full);
     this.node.classList.toggle('zoomed', this.#zoom > 1);
     this.onSpare(widest - width);
@@ -133,12 +170,12 @@ export class Matrix {
 
   /** The cell under a pointer. */
   #cellAt(event) {
-    const { left, top, width, height, size, x, y } = this.#layout;
+    const { left, top, width, height, across, down, x, y } = this.#layout;
     const box = this.node.getBoundingClientRect();
-    const [across, down] = [event.clientX - box.left - left, event.clientY - box.top - top];
+    const [fromLeft, fromTop] = [event.clientX - box.left - left, event.clientY - box.top - top];
     return {
-      row: down >= 0 && down < height ? Math.floor((down + y) / size) : -1,
-      column: across >= 0 && across < width ? Math.floor((across + x) / size) : -1,
+      row: fromTop >= 0 && fromTop < height ? Math.floor((fromTop + y) / down) : -1,
+      column: fromLeft >= 0 && fromLeft < width ? Math.floor((fromLeft + x) / across) : -1,
     };
   }
 
@@ -150,9 +187,11 @@ export class Matrix {
 
   /** Scrolls a zoomed map so that a cell is in sight. */
   #reveal(row, column) {
-    const { size, width, height, x, y } = this.#layout;
-    this.#layout.x = Math.min(column * size, Math.max(x, (column + 1) * size - width));
-    this.#layout.y = Math.min(row * size, Math.max(y, (row + 1) * size - height));
+    const { across, down, width, height, x, y } = this.#layout;
+    const shown = (from, place, size, extent) =>
+      place < 0 ? from : Math.min(place * size, Math.max(from, (place + 1) * size - extent));
+    this.#layout.x = shown(x, column, across, width);
+    this.#layout.y = shown(y, row, down, height);
     this.#pinned = { row, column };
     if (this.#zoom > 1) this.draw();
     else this.point(row, column);
@@ -227,9 +266,9 @@ export class Matrix {
       );
     } else if (event.key === 'Home') this.#moveTo(Math.max(0, row), 0);
     else if (event.key === 'End') this.#moveTo(Math.max(0, row), this.map.columns.length - 1);
-    else if (event.key === '+' || event.key === '=') this.zoom(1.5);
-    else if (event.key === '-') this.zoom(1 / 1.5);
-    else if (event.key === '0') this.zoom(0);
+    else if (event.key === '+' || event.key === '=') this.zoomHere(1.5);
+    else if (event.key === '-') this.zoomHere(1 / 1.5);
+    else if (event.key === '0') this.zoomHere(0);
     else if (event.key === 'Escape') this.#moveTo(-1, -1);
     else return;
     event.preventDefault();

@@ -1,31 +1,51 @@
 // The alignment matrix and the panel of what its cells say. It draws itself while the model writes.
-import { element } from './dom.js';
+import { element, isTouched } from './dom.js';
 import { followMap } from './follow.js';
-import { Matrix } from './matrix.js';
 import { legend } from './legend.js';
+import { Matrix } from './matrix.js';
+import { weight } from './numbers.js';
+import { Readout } from './readout.js';
+import { defaults } from './state.js';
 import { heatMapSvg } from './vector.js';
-import { number, Readout } from './readout.js';
+
+const pause = 200; // milliseconds; the address may not be written at every turn of the wheel
 
 /** @param {import('./main.js').App} app */
 export function matrixView(app) {
-  const readout = new Readout('Point at a cell, or walk with the arrow keys.');
+  const hint = isTouched ? 'Tap a cell.' : 'Point at a cell, or walk with the arrow keys.';
+  const readout = new Readout(hint);
   const scale = legend();
   const matrix = new Matrix(
     'Attention matrix: rows look, columns are looked at. Arrow keys walk.',
     {
       onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
       onPoint: (row, column) => readout.show(matrix.map, row, column),
+      onZoom() {
+        app.showZoom(matrix.canZoom);
+        clearTimeout(settling);
+        settling = setTimeout(() => keepZoom(matrix.percent), pause);
+      },
       onPin: (row, column) => {
         app.store.set({ row, column });
         if (row >= 0 && column >= 0) app.announce(describe(matrix.map, row, column));
       },
     },
   );
+  let [zoom, settling] = [defaults.zoom, 0]; // the zoom of the address, as it was last followed
+  const keepZoom = (percent) => {
+    zoom = percent;
+    app.store.set({ zoom });
+  };
   const show = (map) => {
+    const { row, column, zoom: wanted } = app.store.state;
     matrix.show(map);
     scale.show(map);
-    const { row, column } = app.store.state;
     matrix.pin(row, column);
+    if (wanted !== zoom && !map.room) {
+      zoom = wanted;
+      matrix.zoomHere(wanted / matrix.percent);
+    }
+    app.showZoom(matrix.canZoom);
     readout.show(map, row, column);
   };
   const node = element(
@@ -36,9 +56,13 @@ export function matrixView(app) {
   );
   return {
     node,
-    draw: () => matrix.draw(),
+    draw() {
+      matrix.draw();
+      if (matrix.map) scale.show(matrix.map);
+    },
     update: followMap(app, show),
-    zoom: (factor) => matrix.zoom(factor),
+    zoom: (factor) => matrix.zoomHere(factor),
+    leave: () => clearTimeout(settling),
     export: () =>
       matrix.map && {
         title: matrix.map.title,
@@ -49,6 +73,6 @@ export function matrixView(app) {
 }
 
 function describe(map, row, column) {
-  const value = number(map.values[row * map.columns.length + column]);
+  const value = weight(map.values[row * map.columns.length + column]);
   return `${map.rows[row]} looks at ${map.columns[column]}: ${value}`;
 }

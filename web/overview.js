@@ -1,10 +1,11 @@
 // The model view: every head of every layer as a small map; one click opens it.
-import { levelOf, palette, pixelsOf } from './colours.js';
+import { palette, pixelsOf } from './colours.js';
 import { getEntropy, getThumbnails } from './api.js';
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
 import { layersOf, parts, partsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
+import { pixelsSvg } from './vector.js';
 
 const size = 32; // cells of a small map, at most
 
@@ -25,7 +26,11 @@ export function overview(app) {
     shown = { ...thumbnails, names: layers.map(({ name }) => name), entropy };
     const { heads } = thumbnails;
     grid.style.setProperty('--heads', heads);
+    const numbers = Array.from({ length: heads }, (_, head) =>
+      element('span', { role: 'columnheader' }, `head ${head}`),
+    );
     grid.replaceChildren(
+      element('div', { role: 'row', className: 'numbers' }, element('span'), ...numbers),
       ...layers.map((layer, index) => {
         const cells = Array.from({ length: heads }, (_, head) => cell(app, shown, index, head));
         return element(
@@ -59,11 +64,8 @@ export function overview(app) {
     update() {
       const { run, selection, model } = app;
       const { path } = app.store.state;
-      part.node
-        .querySelectorAll('button')
-        .forEach((button) => (button.hidden = !partsOf(model).includes(button.value)));
-      part.choose(selection.part);
-      if (!run.done) return;
+      part.choose(selection.part, partsOf(model));
+      if (!run.done) return load.drop();
       load(
         JSON.stringify([run.id, selection.part, path]),
         () =>
@@ -85,7 +87,7 @@ export function overview(app) {
 
 function cell(app, shown, layer, head) {
   const name = shown.names[layer];
-  const entropy = shown.entropy.layers.find((entry) => entry.name === name)?.heads[head];
+  const entropy = entropyOf(shown, name, head);
   const canvas = element('canvas', { width: shown.columns, height: shown.rows });
   canvas.dataset.place = layer * shown.heads + head;
   paint(canvas, shown);
@@ -103,6 +105,10 @@ function cell(app, shown, layer, head) {
     canvas,
     element('small', {}, entropy === undefined ? '' : entropy.toFixed(2)),
   );
+}
+
+function entropyOf({ entropy }, name, head) {
+  return entropy.layers.find((layer) => layer.name === name)?.heads[head];
 }
 
 function paint(canvas, shown) {
@@ -133,32 +139,30 @@ function walk(grid, shown, event) {
 }
 
 function gridSvg(shown) {
-  const { muted, heat } = palette();
+  const { muted } = palette();
   const { rows, columns, heads, names } = shown;
-  const [side, pitch, left, top] = [64, 76, 140, 16];
+  const [side, pitch, left, top] = [64, 84, 140, 36];
   const small = (place, x, y) => {
-    const { values, most } = thumbnail(shown, place);
-    const cells = Array.from(values, (value, i) =>
-      tag('rect', {
-        x: i % columns,
-        y: Math.floor(i / columns),
-        width: 1,
-        height: 1,
-        fill: heat.css[levelOf(value, most)],
-      }),
-    );
     const scale = `scale(${side / columns} ${side / rows})`;
-    return tag('g', { transform: `translate(${x} ${y}) ${scale}` }, ...cells);
+    const cells = pixelsSvg(thumbnail(shown, place), columns, rows);
+    return tag('g', { transform: `translate(${x} ${y}) ${scale}` }, cells);
   };
   const body = names.flatMap((name, layer) => {
     const y = top + layer * pitch;
     const title = tag('text', { x: 16, y: y + side / 2 + 4, fill: muted }, escape(name));
-    const maps = Array.from({ length: heads }, (_, head) =>
-      small(layer * heads + head, left + head * pitch, y),
-    );
+    const maps = Array.from({ length: heads }, (_, head) => {
+      const x = left + head * pitch;
+      const entropy = entropyOf(shown, name, head)?.toFixed(2) ?? '';
+      const number = tag('text', { x, y: y + side + 13, fill: muted, 'font-size': 11 }, entropy);
+      return small(layer * heads + head, x, y) + number;
+    });
     return [title, ...maps];
   });
-  return svgDocument(left + heads * pitch + 8, names.length * pitch + 24, ...body);
+  const numbers = Array.from({ length: heads }, (_, head) =>
+    tag('text', { x: left + head * pitch, y: top - 10, fill: muted }, `head ${head}`),
+  );
+  const [width, height] = [left + heads * pitch + 8, top + names.length * pitch + 8];
+  return svgDocument(width, height, ...numbers, ...body);
 }
 
 function plain(shown) {

@@ -12,9 +12,9 @@ ruler.font = font;
 
 /**
  * Where things are, in CSS pixels: the map has `left` and `top` beside it for labels, shows
- * `width` x `height` of its cells of `size` pixels, and is scrolled by `x` and `y`.
- * @typedef {{left: number, top: number, right: number, width: number, height: number, size: number,
- *   x: number, y: number}} Layout
+ * `width` x `height` of its cells, `across` wide and `down` high, and is scrolled by `x` and `y`.
+ * @typedef {{left: number, top: number, right: number, width: number, height: number,
+ *   across: number, down: number, x: number, y: number}} Layout
  */
 
 /** Gives a canvas its size in CSS pixels, sharp on any screen. */
@@ -29,16 +29,30 @@ export function resize(canvas, width, height) {
   canvas.style.height = `${height}px`;
 }
 
-/** Labels as they are painted. */
-export function shortLabels(tokens) {
-  return tokenTexts(tokens).map((text) => {
+/**
+ * The labels of a map as they are painted.
+ * @param {import('./maps.js').HeatMap} map
+ * @returns {{rows: string[], columns: string[]}}
+ */
+export function shortLabels({ rows, columns, isNamed }) {
+  const short = (text) => {
     const letters = [...text];
     return letters.length > mostLetters ? letters.slice(0, mostLetters - 1).join('') + '…' : text;
-  });
+  };
+  const named = (tokens) => (isNamed ? tokens : tokenTexts(tokens)).map(short);
+  return { rows: named(rows), columns: named(columns) };
+}
+
+/** A text that takes no more than so many pixels. */
+export function fitted(text, width) {
+  if (ruler.measureText(text).width <= width) return text;
+  const letters = [...text];
+  while (letters.length && ruler.measureText(letters.join('') + '…').width > width) letters.pop();
+  return letters.join('') + '…';
 }
 
 /** The room that labels take, measured. */
-export function roomForLabels(rows, columns) {
+export function roomForLabels({ rows, columns }) {
   const widest = (labels) =>
     labels.reduce((most, text) => Math.max(most, ruler.measureText(text).width), 0);
   const slanted = widest(columns) * Math.SQRT1_2;
@@ -72,16 +86,16 @@ export function paintMap(context, map, layout, labels) {
   context.beginPath();
   context.rect(left, top, width, height);
   context.clip();
-  if (layout.size < 7) paintPixels(context, map, layout);
+  if (Math.min(layout.across, layout.down) < 7) paintPixels(context, map, layout);
   else paintCells(context, map, layout);
   context.restore();
   context.font = font;
   context.fillStyle = palette().muted;
-  const rowStep = stepOf(layout.size, lineHeight, thinnedHeight);
-  for (const row of visible(layout.y, height, layout.size, map.rows.length))
+  const rowStep = stepOf(layout.down, lineHeight, thinnedHeight);
+  for (const row of visible(layout.y, height, layout.down, map.rows.length))
     if (row % rowStep === 0) paintRowLabel(context, layout, row, labels.rows[row]);
-  const columnStep = stepOf(layout.size, lineHeight * 1.25, thinnedHeight * 1.25);
-  for (const column of visible(layout.x, width, layout.size, map.columns.length))
+  const columnStep = stepOf(layout.across, lineHeight * 1.25, thinnedHeight * 1.25);
+  for (const column of visible(layout.x, width, layout.across, map.columns.length))
     if (column % columnStep === 0)
       paintColumnLabel(context, layout, column, labels.columns[column]);
 }
@@ -93,12 +107,12 @@ export function paintMap(context, map, layout, labels) {
  * @param {{rows: string[], columns: string[]}} labels
  */
 export function paintCursor(context, layout, labels, row, column) {
-  const { left, top, width, height, size } = layout;
+  const { left, top, width, height, across, down } = layout;
   const { accent, paper } = palette();
   context.clearRect(0, 0, context.canvas.width, context.canvas.height);
   if (row < 0 && column < 0) return;
-  const x = left + column * size - layout.x;
-  const y = top + row * size - layout.y;
+  const x = left + column * across - layout.x;
+  const y = top + row * down - layout.y;
   context.save();
   context.beginPath();
   context.rect(left - 1, top - 1, width + 2, height + 2);
@@ -106,11 +120,11 @@ export function paintCursor(context, layout, labels, row, column) {
   context.strokeStyle = accent;
   context.lineWidth = 1;
   context.globalAlpha = 0.55;
-  if (row >= 0) context.strokeRect(left - 0.5, y - 0.5, width + 1, size);
-  if (column >= 0) context.strokeRect(x - 0.5, top - 0.5, size, height + 1);
+  if (row >= 0) context.strokeRect(left - 0.5, y - 0.5, width + 1, down);
+  if (column >= 0) context.strokeRect(x - 0.5, top - 0.5, across, height + 1);
   context.globalAlpha = 1;
   context.lineWidth = 2;
-  if (row >= 0 && column >= 0) context.strokeRect(x - 1, y - 1, size + 1, size + 1);
+  if (row >= 0 && column >= 0) context.strokeRect(x - 1, y - 1, across + 1, down + 1);
   context.restore();
   context.font = `600 ${font}`;
   const paint = (label) => {
@@ -135,29 +149,28 @@ function* visible(offset, extent, size, count) {
   for (let i = Math.max(0, Math.floor(offset / size)); i <= last; ++i) yield i;
 }
 
-function paintPixels(context, map, { left, top, size, x, y }) {
+function paintPixels(context, map, { left, top, across, down, x, y }) {
   const [width, height] = [map.columns.length, map.rows.length];
   if (!width || !height) return;
   const cells = new OffscreenCanvas(width, height);
   cells.getContext('2d').putImageData(pixelsOf(map, width, height), 0, 0);
-  context.imageSmoothingEnabled = size < 1;
-  context.drawImage(cells, left - x, top - y, width * size, height * size);
+  context.imageSmoothingEnabled = Math.min(across, down) < 1;
+  context.drawImage(cells, left - x, top - y, width * across, height * down);
 }
 
-function paintCells(context, map, { left, top, width, height, size, x, y }) {
+function paintCells(context, map, { left, top, width, height, across, down, x, y }) {
   const columns = map.columns.length;
   const colour = colourer(map);
-  const side = size - 1;
-  for (const row of visible(y, height, size, map.rows.length)) {
-    for (const column of visible(x, width, size, columns)) {
+  for (const row of visible(y, height, down, map.rows.length)) {
+    for (const column of visible(x, width, across, columns)) {
       context.fillStyle = colour(map.values[row * columns + column]);
-      context.fillRect(left + column * size - x, top + row * size - y, side, side);
+      context.fillRect(left + column * across - x, top + row * down - y, across - 1, down - 1);
     }
   }
 }
 
-function paintRowLabel(context, { left, top, height, size, y }, row, text, erase = false) {
-  const middle = top + (row + 0.5) * size - y;
+function paintRowLabel(context, { left, top, height, down, y }, row, text, erase = false) {
+  const middle = top + (row + 0.5) * down - y;
   if (middle < top || middle > top + height) return;
   context.textAlign = 'right';
   context.textBaseline = 'middle';
@@ -165,8 +178,8 @@ function paintRowLabel(context, { left, top, height, size, y }, row, text, erase
   else context.fillText(text, left - 8, middle);
 }
 
-function paintColumnLabel(context, { left, top, width, size, x }, column, text, erase = false) {
-  const middle = left + (column + 0.5) * size - x;
+function paintColumnLabel(context, { left, top, width, across, x }, column, text, erase = false) {
+  const middle = left + (column + 0.5) * across - x;
   if (middle < left || middle > left + width) return;
   context.save();
   context.translate(middle, top - 6);

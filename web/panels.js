@@ -2,8 +2,8 @@
 import { element } from './dom.js';
 import { legend } from './legend.js';
 import { Matrix } from './matrix.js';
+import { weight } from './numbers.js';
 import { mostOf, roomForLabels, shortLabels } from './paint.js';
-import { number } from './readout.js';
 
 /**
  * One of several maps. `at` gives its rows and columns for each row and column they share; without
@@ -47,7 +47,7 @@ export class Panels {
   show(panels, row, column) {
     this.panels = panels;
     const margins = panels
-      .map(({ map }) => roomForLabels(shortLabels(map.rows), shortLabels(map.columns)))
+      .map(({ map }) => roomForLabels(shortLabels(map)))
       .reduce(mostOf, { left: 0, top: 0, right: 0 });
     this.figures.forEach((figure, i) => {
       figure.node.hidden = !panels[i];
@@ -67,7 +67,10 @@ export class Panels {
   }
 
   draw() {
-    this.figures.forEach(({ matrix }) => matrix.draw());
+    this.figures.forEach(({ matrix, scale }, i) => {
+      matrix.draw();
+      if (this.panels[i]) scale.show(this.panels[i].map);
+    });
   }
 
   #point(row, column) {
@@ -81,7 +84,7 @@ export class Panels {
         mine < panel.map.rows.length &&
         across < panel.map.columns.length;
       value.textContent = inside
-        ? number(panel.map.values[mine * panel.map.columns.length + across])
+        ? weight(panel.map.values[mine * panel.map.columns.length + across])
         : '';
     });
   }

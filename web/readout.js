@@ -1,5 +1,6 @@
 // The panel beside a map: the weight under the cursor, and the largest of its row and column.
 import { element } from './dom.js';
+import { weight } from './numbers.js';
 import { tokenText } from './tokens.js';
 
 const listed = 6;
@@ -37,7 +38,7 @@ export class Readout {
     const [hasRow, hasColumn] = [row >= 0, column >= 0];
     this.node.classList.toggle('empty', !hasRow && !hasColumn);
     this.value.textContent =
-      hasRow && hasColumn ? number(map.values[row * map.columns.length + column]) : '';
+      hasRow && hasColumn ? weight(map.values[row * map.columns.length + column]) : '';
     this.pair.replaceChildren(...this.#words(map, row, column));
     this.looks.show(hasRow ? rank(map, row, true) : [], map);
     this.seen.show(hasColumn ? rank(map, column, false) : [], map);
@@ -51,11 +52,6 @@ export class Readout {
     if (column >= 0) words.push(element('bdi', {}, tokenText(map.columns[column], false)));
     return words.length ? words : [this.hint];
   }
-}
-
-/** A weight as people read it. */
-export function number(value) {
-  return value.toFixed(3);
 }
 
 /** The largest weights of a row, or of a column, with their tokens. */
@@ -92,7 +88,7 @@ function barList(title) {
       row.node.classList.toggle('off', !entry);
       if (!entry) return;
       row.name.textContent = tokenText(entry.token, false);
-      row.value.textContent = number(entry.value);
+      row.value.textContent = weight(entry.value);
       row.bar.className = entry.value < 0 ? 'negative' : '';
       row.bar.style.transform = `scaleX(${Math.abs(entry.value) / (map.most || 1)})`;
     });

@@ -1,5 +1,6 @@
 // One input and what is written from it: the tree of the search as it grows.
 import { largest } from './maps.js';
+import { spell } from './tokens.js';
 
 let runs = 0;
 
@@ -10,10 +11,14 @@ let runs = 0;
 
 /** A run of a model, filled by the events of the server. */
 export class Run {
-  /** @param {import('./api.js').Model} model */
-  constructor(model) {
+  /**
+   * @param {import('./api.js').Model} model
+   * @param {string} sentence the input as it was typed
+   */
+  constructor(model, sentence) {
     this.id = ++runs; // of this page; the server's number may come again after a restart
     this.model = model;
+    this.sentence = sentence;
     this.number = 0;
     /** @type {string[]} */
     this.source = [];
@@ -59,6 +64,12 @@ export class Run {
   path(ids = '') {
     const last = ids ? Number(ids.split(',').at(-1)) : this.best;
     return this.pathTo(this.nodes.has(last) ? last : this.best);
+  }
+
+  /** What a path spells, as the server says, or as the tokens have it. */
+  text(ids = '') {
+    const path = this.path(ids);
+    return this.texts.get(path.at(-1)?.id) ?? spell(path.map((node) => node.token));
   }
 
   /** The likeliest leaf below a node: what the search made of it. */

@@ -32,20 +32,20 @@ export class Runner {
     this.#key = key;
     this.#abort.abort();
     this.#abort = new AbortController();
-    const run = request.source ? new Run(model) : null;
+    const run = request.source ? new Run(model, request.source) : null;
     this.run = run;
     this.onChange();
     if (!run) return;
     try {
       await fill(run, request, this.#abort.signal, this.onChange);
     } catch (error) {
-      if (error.name !== 'AbortError') this.#stop(run, error);
+      if (this.run === run) this.#stop(run, error);
     }
   }
 
   #stop(run, error) {
     run.stopped = true;
-    if (this.run === run && !run.number) this.run = null;
+    if (!run.number) this.run = null;
     this.onChange();
     this.onFail(error);
   }
@@ -66,7 +66,7 @@ export class Runner {
     const request = requestOf(model, state);
     const key = JSON.stringify(request);
     if (!this.#side.has(key)) {
-      const run = new Run(model);
+      const run = new Run(model, request.source);
       const filled = fill(run, request, new AbortController().signal, () => {}).then(() => run);
       filled.catch(() => this.#side.delete(key));
       this.#side.set(key, filled);

@@ -12,8 +12,8 @@ const kinds = [
 
 const hints = {
   both:
-    'Left, how much each input token moved each output token; right, where the model looked. ' +
-    'Where they differ, neither alone explains the output.',
+    'Saliency is how much each input token moved each output token, attention where the model ' +
+    'looked. Where they differ, neither alone explains the output.',
   alone: 'How much each input token moved each output token.',
 };
 
@@ -35,12 +35,12 @@ export function saliencyView(app) {
     node: element('div', {}, hint, panels.node),
     draw: () => panels.draw(),
     update() {
-      const { run } = app;
+      const { run, selection } = app;
       const { saliency, path, row, column } = store.state;
       kind.choose(saliency);
       panels.pin(row, column);
-      if (!run.done) return;
-      const beside = crossOf(app);
+      if (!run.done) return load.drop();
+      const beside = selection.part ? [selection] : []; // a model of labels has no such part
       load(
         JSON.stringify([run.id, saliency, beside, path]),
         () =>
@@ -58,11 +58,4 @@ export function saliencyView(app) {
         data: panels.panels.map(({ map }) => map),
       },
   };
-}
-
-/** The attention to show beside saliency: from output to input, like it; none if there is none. */
-function crossOf({ model, selection }) {
-  if (selection.part === 'cross') return [selection];
-  const hasCross = model.layers.some((layer) => layer.part === 'cross');
-  return hasCross ? [{ part: 'cross', layer: 'mean', head: 'mean' }] : [];
 }

@@ -13,6 +13,7 @@ export const defaults = {
   head: 'mean',
   row: -1,
   column: -1,
+  zoom: 100, // percent
   side: 'rows', // of the head view: which column of tokens the cursor is in
   step: -1,
   path: '',

@@ -38,6 +38,7 @@ export function timeline(app) {
     const { step } = app.store.state;
     return step < 0 || step >= map.rows.length ? map.rows.length - 1 : step;
   };
+  const titleNow = () => `${map.title}, step ${stepNow() + 1}`;
   const draw = () => {
     if (!map) return;
     const [step, columns, colour] = [stepNow(), map.columns.length, colourer(map)];
@@ -82,15 +83,15 @@ export function timeline(app) {
       const { run, selection } = app;
       const { path } = app.store.state;
       if (map) draw();
-      if (!run.done) return;
+      if (!run.done) return load.drop();
       load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
     },
     leave: play.stop,
     play: play.toggle,
     export: () =>
       map && {
-        title: `${map.title}, step ${stepNow() + 1}`,
-        svg: () => heatMapSvg([{ ...trail.map, title: `${map.title}, step ${stepNow() + 1}` }]),
+        title: titleNow(),
+        svg: () => heatMapSvg([{ ...trail.map, title: titleNow(), marked: stepNow() }]),
         data: { ...map, step: stepNow() },
       },
   };

@@ -33,10 +33,11 @@ export function spell(tokens) {
 }
 
 const isEnd = (token) => /^<\/?s>$/.test(token);
+const isSpecial = (token) => /^<.+>$/.test(token); // the end, the unknown, a byte: of any kind
 
 /** What the tokens of a sequence are: characters, pieces with marked beginnings, or words. */
 function kindOf(tokens) {
-  const written = tokens.filter((token) => !isEnd(token));
-  if (written.every((token) => [...token].length === 1)) return 'characters';
+  const written = tokens.filter((token) => !isSpecial(token));
+  if (written.length && written.every((token) => [...token].length === 1)) return 'characters';
   return written.some((token) => token.startsWith('▁')) ? 'pieces' : 'words';
 }

@@ -70,12 +70,10 @@ export function trainingView(app) {
     play: maps.play,
     export() {
       const views = drawn.map(({ view }) => view).filter(({ node }) => !node.hidden);
-      const svg = () =>
-        frozenSvg(
-          views.map(({ drawing }) => drawing),
-          views.map(({ title }) => title),
-        );
-      return views.length && { title: 'training', svg, data: lines };
+      const origin = { source: undefined, output: undefined }; // no sentence had a part in it
+      return (
+        views.length && { title: 'training', svg: () => frozenSvg(views), data: lines, origin }
+      );
     },
   };
 }

@@ -1,9 +1,12 @@
 // The drawing of a search as a tree: a column a step, candidates kept and pruned. It only grows.
 import { element, svg } from './dom.js';
+import { percent, weight } from './numbers.js';
+import { fitted } from './paint.js';
 import { tokenText } from './tokens.js';
 
-const [stepWidth, rowHeight, edge] = [132, 24, 20];
-const mostLetters = 9;
+const [stepWidth, rowHeight, edge] = [178, 24, 20];
+const [boxWidth, scoreAt, totalAt] = [148, 90, 136]; // numbers end there
+const labelWidth = 58;
 
 /** A tree that can be walked by arrow keys. Only the steps in sight are in the document. */
 export class Tree {
@@ -141,7 +144,7 @@ function placeOf(node, row) {
 }
 
 function link(node, from, to) {
-  const [start, end] = [from.x + stepWidth - 34, to.x - 6];
+  const [start, end] = [from.x + boxWidth - 4, to.x - 6];
   const middle = (start + end) / 2;
   return svg('path', {
     class: node.kept ? 'kept' : 'pruned',
@@ -151,12 +154,8 @@ function link(node, from, to) {
 }
 
 function box(node, { x, y }) {
-  const letters = [...tokenText(node.token, false)];
-  const text =
-    letters.length > mostLetters
-      ? letters.slice(0, mostLetters - 1).join('') + '…'
-      : letters.join('');
   const probability = Math.exp(node.log_probability);
+  const score = (x, text) => svg('text', { class: 'score', x, y: 4, 'text-anchor': 'end' }, text);
   return svg(
     'g',
     {
@@ -167,15 +166,12 @@ function box(node, { x, y }) {
     svg(
       'title',
       {},
-      `${node.token}  probability ${probability.toFixed(3)}, total ${node.total.toFixed(2)}`,
+      `${node.token}  probability ${weight(probability)}, total ${node.total.toFixed(2)}`,
     ),
-    svg('rect', { x: -6, y: -11, width: stepWidth - 30, height: 22, rx: 4 }),
-    svg('text', { y: 4 }, text),
-    svg(
-      'text',
-      { class: 'score', x: stepWidth - 42, y: 4, 'text-anchor': 'end' },
-      (probability * 100).toFixed(0),
-    ),
+    svg('rect', { x: -6, y: -11, width: boxWidth, height: 22, rx: 4 }),
+    svg('text', { y: 4 }, fitted(tokenText(node.token, false), labelWidth)),
+    score(scoreAt, percent(probability)),
+    score(totalAt, node.total.toFixed(2)),
   );
 }
 

@@ -1,55 +1,81 @@
-// Heat maps as SVG, side by side, made of real vectors.
-import { colourer, levelOf, palette } from './colours.js';
+// Heat maps as SVG, side by side, each with the scale of its colours.
+import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
+import { element } from './dom.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
+import { brief, weight } from './numbers.js';
 import { mostOf, roomForLabels, shortLabels } from './paint.js';
-import { number } from './readout.js';
 
-const [margin, gap, titleHeight] = [16, 32, 28];
-const [smallestCell, largestCell, lineHeight] = [2, 24, 15];
-const mostNamed = 4096; // cells; larger maps are a path a colour, without a title a cell
+const [margin, gap, titleHeight, scaleHeight] = [16, 32, 28, 36];
+const [smallestCell, largestCell, readableCell] = [2, 24, 16];
+const [lineHeight, slantedWidth] = [15, 24]; // that labels of rows and of columns take
+const [mostAcross, scaleWidth, stripWidth] = [960, 230, 110];
+const mostNamed = 4096; // cells; of a larger map they are one image, without a title a cell
+const mostExact = 1 << 18; // cells in 256 colours
 
 /**
  * Maps side by side.
  * @param {import('./maps.js').HeatMap[]} maps
  */
 export function heatMapSvg(maps) {
-  const labels = maps.map(({ rows, columns }) => ({
-    rows: shortLabels(rows),
-    columns: shortLabels(columns),
-  }));
-  const room = labels.map(({ rows, columns }) => roomForLabels(rows, columns)).reduce(mostOf);
+  const labels = maps.map(shortLabels);
+  const room = labels.map(roomForLabels).reduce(mostOf);
   let [x, tallest] = [margin, 0];
   const bodies = maps.map((map, i) => {
-    const longest = Math.max(map.rows.length, map.columns.length);
-    const size = Math.max(smallestCell, Math.min(largestCell, 960 / longest));
+    const cell = cellOf(map);
     const body = tag(
       'g',
       { transform: `translate(${x} ${margin})` },
-      drawMap(map, labels[i], room, size),
+      drawMap(map, labels[i], room, cell, `scale-${i}`),
     );
-    x += Math.ceil(room.left + map.columns.length * size + room.right + gap);
-    tallest = Math.max(tallest, Math.ceil(titleHeight + room.top + map.rows.length * size));
+    const width = Math.max(map.columns.length * cell.across, scaleWidth);
+    const height = map.rows.length * cell.down;
+    x += Math.ceil(room.left + width + room.right + gap);
+    tallest = Math.max(tallest, Math.ceil(titleHeight + room.top + height + scaleHeight));
     return body;
   });
   return svgDocument(x - gap + margin, tallest + 2 * margin, ...bodies);
 }
 
-function drawMap(map, labels, room, size) {
+/** The size of a cell; the short side of a long map is stretched until its labels can be read. */
+function cellOf({ rows, columns }) {
+  const longest = Math.max(rows.length, columns.length);
+  const square = Math.max(smallestCell, Math.min(largestCell, mostAcross / longest));
+  const side = (count) => Math.max(square, Math.min(readableCell, (longest * square) / count));
+  return { across: side(columns.length), down: side(rows.length) };
+}
+
+function drawMap(map, labels, room, { across, down }, id) {
   const [left, top] = [room.left, room.top + titleHeight];
-  const step = Math.ceil(lineHeight / size);
-  const thin = (texts, draw) =>
-    texts.map((text, i) => (i % step ? '' : draw(escape(text), (i + 0.5) * size)));
-  const rows = thin(labels.rows, (text, y) =>
-    tag('text', { x: left - 8, y: top + y + 4, 'text-anchor': 'end' }, text),
-  );
-  const columns = thin(labels.columns, (text, x) =>
+  const { muted, accent } = palette();
+  const [width, height] = [map.columns.length * across, map.rows.length * down];
+  const thin = (texts, size, needed, draw) => {
+    const step = size < readableCell ? Math.ceil(needed / size) : 1;
+    return texts.map((text, i) => (i % step ? '' : draw(escape(text), (i + 0.5) * size, i)));
+  };
+  const rows = thin(labels.rows, down, lineHeight, (text, y, row) => {
+    const mark = row === map.marked ? { fill: accent, 'font-weight': 600 } : {};
+    return tag('text', { x: left - 8, y: top + y + 4, 'text-anchor': 'end', ...mark }, text);
+  });
+  const columns = thin(labels.columns, across, slantedWidth, (text, x) =>
     tag('text', { transform: `translate(${left + x + 3} ${top - 6}) rotate(-45)` }, text),
   );
-  const cells = map.values.length <= mostNamed ? namedCells(map) : colouredPaths(map);
+  const cells = map.values.length <= mostNamed ? namedCells(map) : [pixelsSvg(map)];
+  const scale = `scale(${across.toFixed(4)} ${down.toFixed(4)})`;
+  const frame = {
+    x: left - 1,
+    y: top + map.marked * down - 1,
+    width: width + 2,
+    height: down + 2,
+    fill: 'none',
+    stroke: accent,
+    'stroke-width': 2,
+  };
   return [
     heading(map.title, 0, 14),
-    tag('g', { fill: palette().muted }, ...rows, ...columns),
-    tag('g', { transform: `translate(${left} ${top}) scale(${size})` }, ...cells),
+    tag('g', { fill: muted }, ...rows, ...columns),
+    tag('g', { transform: `translate(${left} ${top}) ${scale}` }, ...cells),
+    map.marked >= 0 ? tag('rect', frame) : '',
+    colourScale(map, left, top + height + 18, id),
   ].join('');
 }
 
@@ -60,28 +86,51 @@ function namedCells(map) {
   return rows.flatMap((row, y) =>
     columns.map((column, x) => {
       const value = values[y * columns.length + x];
-      const title = tag('title', {}, escape(`${row} → ${column}: ${number(value)}`));
+      const title = tag('title', {}, escape(`${row} → ${column}: ${weight(value)}`));
       return tag('rect', { x, y, width: 0.96, height: 0.96, fill: colour(value) }, title);
     }),
   );
 }
 
-/** A path a colour; neighbours of one colour are one stroke. A quarter of the levels will do. */
-function colouredPaths(map) {
-  const { rows, columns, values, most } = map;
-  const strokes = new Map();
-  const width = columns.length;
-  const levelAt = (i) => Math.sign(values[i]) * (levelOf(values[i], most) & ~3);
-  for (let row = 0; row < rows.length; ++row) {
-    for (let column = 0, end; column < width; column = end) {
-      const level = levelAt(row * width + column);
-      for (end = column + 1; end < width && levelAt(row * width + end) === level; ++end);
-      if (!strokes.has(level)) strokes.set(level, []);
-      strokes.get(level).push(`M${column} ${row}h${end - column}v1h${column - end}z`);
-    }
-  }
-  const { above, below } = palette();
-  return Array.from(strokes, ([level, path]) =>
-    tag('path', { fill: (level < 0 ? below : above).css[Math.abs(level)], d: path.join('') }),
+/**
+ * All cells as one image, a pixel each: millions of rectangles are more than readers can open.
+ * @param {{values: ArrayLike<number>, most: number}} map
+ */
+export function pixelsSvg(map, width = map.columns.length, height = map.rows.length) {
+  const canvas = element('canvas', { width, height });
+  const drawn = width * height > mostExact ? coarse(map) : map;
+  canvas.getContext('2d').putImageData(pixelsOf(drawn, width, height), 0, 0);
+  return tag('image', {
+    width,
+    height,
+    preserveAspectRatio: 'none',
+    style: 'image-rendering: pixelated',
+    href: canvas.toDataURL('image/png'),
+  });
+}
+
+/** The map in 64 colours: the eye sees the same, and the file is half as large. */
+function coarse({ values, most }) {
+  const step = (most || 1) / 63;
+  return { values: values.map((value) => Math.round(value / step) * step), most };
+}
+
+/** What the colours mean: a strip from the least value to the most. */
+function colourScale(map, x, y, id) {
+  const stops = stopsOf(map);
+  const gradient = stops.map((colour, i) =>
+    tag('stop', { offset: `${(100 * i) / (stops.length - 1)}%`, 'stop-color': colour }),
+  );
+  const least = map.signed ? brief(-map.most) : '0';
+  const start = map.signed ? 52 : 14;
+  const text = (at, anchor, content) =>
+    tag('text', { x: at, y: 7, 'text-anchor': anchor }, escape(content));
+  return tag(
+    'g',
+    { transform: `translate(${x} ${y})`, fill: palette().muted, 'font-size': 11 },
+    tag('linearGradient', { id }, ...gradient),
+    text(start - 6, 'end', least),
+    tag('rect', { x: start, width: stripWidth, height: 6, rx: 3, fill: `url(#${id})` }),
+    text(start + stripWidth + 6, 'start', brief(map.most)),
   );
 }

@@ -19,6 +19,7 @@ import { trainingView } from './training.js';
  *   zoom?: function(number): void, export: function(): ?import('./export.js').Picture}} View
  */
 
+/** Those with `picks` show a layer and head that can be chosen: of any part, or of `part` alone. */
 export const views = [
   { id: 'matrix', title: 'Matrix', make: matrixView, needs: 'attention', picks: true },
   { id: 'heads', title: 'Heads', make: headView, needs: 'attention', picks: true },
@@ -26,7 +27,7 @@ export const views = [
   { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
   { id: 'beam', title: 'Beam', make: beamView, needs: 'run', picks: true },
   { id: 'next', title: 'Next tokens', make: candidates, needs: 'run' },
-  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run', picks: true },
+  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run', picks: true, part: 'cross' },
   { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
   { id: 'training', title: 'Training', make: trainingView, needs: 'nothing' },
 ];

@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 
 from webdriver import Browser
 
+SVG = "{http://www.w3.org/2000/svg}"
 VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
 options = None
 
@@ -33,6 +34,13 @@ def read_map(octets):
     rows, columns = struct.unpack_from("<II", octets)
     values = struct.unpack_from(f"<{rows * columns}f", octets, 8)
     return [values[row * columns:(row + 1) * columns] for row in range(rows)]
+
+
+def weight(value):
+    """A weight as the page writes it."""
+    if not value or abs(value) >= 0.01:
+        return f"{value:.3f}"
+    return f"{value:.1e}".replace("e-0", "e-") if abs(value) < 0.001 else f"{value:.2g}"
 
 
 class ExploreTest(unittest.TestCase):
@@ -59,6 +67,7 @@ class ExploreTest(unittest.TestCase):
     def write(self, sentence):
         """Types a sentence as a person does, and waits until its output stands there."""
         self.browser.type("#source", sentence)
+        self.browser.requests()  # what was asked for another sentence is not to be found below
         self.browser.keys("Enter")
         self.wait_until_written()
 
@@ -83,6 +92,7 @@ class ExploreTest(unittest.TestCase):
         self.wait_until_written()
 
     def wait_until_written(self):
+        self.browser.run("return new Promise(requestAnimationFrame)")  # the page has seen the key
         self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
                           " && document.querySelector('#written').textContent")
 
@@ -132,7 +142,7 @@ class ExploreTest(unittest.TestCase):
         shown = self.browser.text(".readout .value")
         self.browser.click_at(x, y)
         state = self.state()
-        self.assertEqual(shown, f"{rows[int(state['row'])][int(state['column'])]:.3f}")
+        self.assertEqual(shown, weight(rows[int(state['row'])][int(state['column'])]))
 
     def test_arrow_keys_walk_through_the_cells(self):
         rows = self.write_and_open_a_head()
@@ -140,7 +150,7 @@ class ExploreTest(unittest.TestCase):
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
         state = self.state()
         self.assertEqual((state["row"], state["column"]), ("1", "2"))
-        self.assertEqual(self.browser.text(".readout .value"), f"{rows[1][2]:.3f}")
+        self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
 
     def test_rows_of_weights_sum_to_one(self):
         for row in self.write_and_open_a_head():
@@ -178,6 +188,56 @@ class ExploreTest(unittest.TestCase):
         self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get('path')")
         self.last_request("path=" + urllib.parse.quote(self.state()["path"], safe=""))
 
+    def test_a_pruned_hypothesis_has_a_row_for_each_token_it_wrote(self):
+        self.write(options.sentence)
+        self.browser.click("[role=tab][value=beam]")
+        self.browser.wait("return document.querySelector('.tree g[data-id]')")
+        self.browser.run("document.querySelector('.scroller').scrollLeft = 0;"
+                         "[...document.querySelectorAll('.tree g.pruned')]"
+                         ".find((node) => !node.textContent.startsWith('</s>'))"
+                         ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get('path')")
+        length = len(self.state()["path"].split(","))
+        self.browser.click("[role=tab][value=time]")
+        self.browser.wait("return document.querySelector('.place')?.textContent === arguments[0]",
+                          f"{length} of {length}")
+
+    def test_zoom_has_ends_and_is_kept_in_the_link(self):
+        is_at_end = "return document.querySelectorAll('#zoom button')[arguments[0]].disabled"
+        self.write(options.sentence)
+        self.browser.wait(is_at_end, 0)
+        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.keys("ArrowDown", "ArrowRight", "+")
+        self.wait_for_state("zoom", "150")
+        self.browser.keys(*"++++++++")
+        self.browser.wait(is_at_end, 1)
+        time.sleep(0.5)  # the address follows when the zoom has settled
+        link = self.browser.run("return location.href")
+        self.browser.open("about:blank")
+        self.browser.open(link)
+        self.wait_until_written()
+        self.browser.wait(is_at_end, 1)
+        self.assertEqual(self.browser.run("return location.href"), link)
+
+    def test_escape_leaves_the_sentence(self):
+        self.write(options.sentence)
+        self.browser.keys("Escape", "5")
+        self.wait_for_state("view", "beam")
+
+    def test_saliency_offers_the_attention_it_shows(self):
+        encoder = next(layer for layer in self.models[0]["layers"] if layer["part"] == "encoder")
+        self.open_link(view="saliency", source=options.sentence, layer=encoder["name"], head="0")
+        self.browser.wait("return document.querySelectorAll('figcaption')[1].textContent")
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('.picker select')]"
+                                          ".slice(0, 2).map((select) => select.value)"), ["cross", "mean"])
+        self.assertEqual(self.browser.run("return document.querySelector('.picker select').options.length"), 1)
+
+    def test_models_are_called_by_the_ends_of_their_paths(self):
+        names = self.browser.run("return [...document.querySelector('#model').options].map((name) => name.text)")
+        for name, model in zip(names, self.models):
+            self.assertTrue(model["name"].endswith(name))
+        self.assertEqual(len(set(names)), len(names))
+
     def test_a_link_restores_the_view(self):
         self.browser.open("about:blank")
         query = urllib.parse.urlencode({"view": "time", "source": options.sentence, "layer": self.layer["name"],
@@ -186,19 +246,54 @@ class ExploreTest(unittest.TestCase):
         self.browser.wait("return document.querySelector('.place')?.textContent.startsWith('2 of ')")
         self.assertEqual(self.browser.run("return document.querySelectorAll('.picker select')[2].value"), "0")
 
-    def test_exports_every_format(self):
+    def test_exports_every_format_of_every_view(self):
+        self.write(options.sentence)
+        for view in VIEWS:
+            with self.subTest(view):
+                self.open_view_to_save(view)
+                files = self.save_all()
+                drawing = xml.etree.ElementTree.fromstring(files["svg"])
+                texts = [text for node in drawing.iter(f"{SVG}text") for text in node.itertext()]
+                self.assertTrue(texts)
+                self.assertTrue(files["png"].startswith(b"\x89PNG"))
+                self.assertIn(b"<svg", files["html"])
+                self.assertEqual(options.sentence.encode() in files["html"].split(b"<svg")[0], view != "training")
+                saved = json.loads(files["json"])
+                self.assertTrue(saved["data"])
+                self.assertIn({"model": "head 0", "training": "training"}.get(view, texts[0]), texts)
+        self.assertEqual(self.browser.text("#notice"), "")
+
+    def test_a_saved_map_has_the_weights_that_were_sent(self):
         rows = self.write_and_open_a_head()
-        with tempfile.TemporaryDirectory() as name:
-            self.browser.save_downloads_in(name)
-            files = {kind: self.save(kind, pathlib.Path(name)) for kind in ("svg", "png", "html", "json")}
+        files = self.save_all()
         drawing = xml.etree.ElementTree.fromstring(files["svg"])
-        cells = [rect for rect in drawing.iter("{http://www.w3.org/2000/svg}rect") if len(rect)]
+        cells = [rect for rect in drawing.iter(f"{SVG}rect") if len(rect)]
         self.assertEqual(len(cells), len(rows) * len(rows[0]))
-        self.assertTrue(files["png"].startswith(b"\x89PNG"))
-        self.assertIn(b"<svg", files["html"])
+        self.assertEqual(len(list(drawing.iter(f"{SVG}linearGradient"))), 1)  # the scale of the colours
         saved = json.loads(files["json"])["data"]
         self.assertEqual([[struct.unpack("<f", struct.pack("<f", value))[0] for value in row]
                           for row in saved["values"]], [list(row) for row in rows])
+
+    def test_a_saved_comparison_names_both_inputs(self):
+        self.open_link(view="compare", source="january", source2="may")
+        self.open_view_to_save("compare")
+        files = self.save_all()
+        saved = json.loads(files["json"])
+        self.assertEqual((saved["source"], saved["second"]["source"]), ("january", "may"))
+        self.assertTrue(saved["second"]["output"])
+        self.assertIn(b">may<", files["html"])
+
+    def open_view_to_save(self, view):
+        """Opens a view, and waits until it has something to save."""
+        self.browser.click(f"[role=tab][value={view}]")
+        self.browser.wait("return [...document.querySelectorAll('#view :is(.matrix, .heads, .scroller, figure) > *,"
+                          " #view :is(canvas, .card, .tree g, .chart text)')].length")
+        time.sleep(0.3)
+
+    def save_all(self):
+        with tempfile.TemporaryDirectory() as name:
+            self.browser.save_downloads_in(name)
+            return {kind: self.save(kind, pathlib.Path(name)) for kind in ("svg", "png", "html", "json")}
 
     def save(self, kind, folder):
         self.browser.click("#export summary")
@@ -210,7 +305,7 @@ class ExploreTest(unittest.TestCase):
                 time.sleep(0.1)
                 return done[0].read_bytes()
             time.sleep(0.05)
-        raise TimeoutError(f"no .{kind} was saved")
+        raise TimeoutError(f"no .{kind} was saved; {self.browser.text('#notice')}")
 
     def test_a_script_in_a_sentence_is_shown_and_not_run(self):
         sentence = "<script>window.ran=1</script> <img src=x onerror=window.ran=1>"
@@ -231,6 +326,9 @@ class ExploreTest(unittest.TestCase):
         self.browser.wait("return document.querySelector('.tree g[data-id]')")
         self.browser.click("[role=tab][value=next]")
         self.browser.wait("return document.querySelector('.card')")
+        self.browser.click("[role=tab][value=compare]")
+        self.browser.wait("return document.querySelector('#view').textContent.includes('This model has no attention')")
+        self.assertTrue(self.browser.run("return document.querySelector('.choice [value=heads]').hidden"))
 
     def test_training_shows_curves_and_a_slider_of_maps(self):
         self.browser.click("[role=tab][value=training]")
@@ -268,7 +366,10 @@ class ExploreTest(unittest.TestCase):
         self.browser.wait("return document.querySelector('.matrix canvas')")
         self.browser.run("document.querySelector('.matrix').focus()")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
-        self.assertEqual(self.browser.text(".readout .value"), f"{rows[1][2]:.3f}")
+        self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
+        with tempfile.TemporaryDirectory() as name:
+            self.browser.save_downloads_in(name)
+            self.assertLess(len(self.save("svg", pathlib.Path(name))), 1.5e7)
         self.open_every_view()
 
     def test_a_model_of_labels(self):
@@ -280,27 +381,41 @@ class ExploreTest(unittest.TestCase):
 
     def test_a_model_of_bytes(self):
         self.open_the_model_of_bytes()
-        self.browser.type("#source", "é👍")
-        self.browser.keys("Enter")
-        self.assertEqual(len(self.labels_when_written()["columns"]), 6 + 1)
+        self.write("é👍")
+        self.assertEqual(len(self.shown_labels()["columns"]), 6 + 1)
         self.open_every_view()
 
     def test_another_sentence_stops_the_one_before(self):
         self.open_the_model_of_bytes()
         self.browser.type("#source", "september " * 80)
         self.browser.keys("Enter")
-        self.browser.wait("return document.querySelector('#written').ariaBusy === 'true'")
-        self.browser.type("#source", "é")
+        self.write("é")
+        self.assertEqual(len(self.shown_labels()["columns"]), 2 + 1)
+
+    def test_a_late_answer_about_the_sentence_before_is_not_shown(self):
+        """The map of one sentence comes while the next is written, whose first event never comes."""
+        self.browser.click("[role=tab][value=time]")
+        self.browser.run("""
+            const fetched = window.fetch;
+            window.isHeld = () => true;
+            window.fetch = async (address, given) => {
+              if (String(address).includes('/map?')) while (window.isHeld()) await new Promise(requestAnimationFrame);
+              if (given?.method === 'POST' && given.body.includes('"may"')) await new Promise(() => {});
+              return fetched(address, given);
+            };""")
+        self.write(options.sentence)
+        self.browser.type("#source", "may")
         self.browser.keys("Enter")
-        self.assertEqual(len(self.labels_when_written()["columns"]), 2 + 1)
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'true'")
+        self.browser.run("window.isHeld = () => false")
+        time.sleep(0.5)
+        self.assertEqual(self.browser.text(".place"), "")
 
     def open_the_model_of_bytes(self):
         model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
         self.browser.run("location.hash = 'model=' + arguments[0]", model)
 
-    def labels_when_written(self):
-        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
-                          " && document.querySelector('.matrix canvas')")
+    def shown_labels(self):
         return json.loads(fetch(self.last_request("/labels?")))
 
     def test_the_second_input_gets_the_given_output(self):
