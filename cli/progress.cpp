@@ -1,6 +1,7 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,7 +19,28 @@ std::string metric_text(Metric metric, const ValidationScore& score) {
   return text;
 }
 
+// Of the terminal that standard error is.
+size_t columns() {
+  winsize window{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+  return known ? window.ws_col : 80;
+}
+
 }  // namespace
+
+std::string cut_to_columns(std::string_view text, size_t columns) {
+  std::string kept;
+  size_t width = 0;
+  bool escape = false;
+  for (const char c : text) {
+    if (c == '\x1b') escape = true;
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;  // a byte of UTF-8
+    if (!escape && !continues) ++width;
+    if (escape || width <= columns) kept += c;
+    if (escape && c == 'm') escape = false;
+  }
+  return kept;
+}
 
 std::string duration(double seconds) {
   const auto s = static_cast<long>(std::lround(seconds));
@@ -54,7 +76,7 @@ void Progress::show(const std::string& line, bool lasting) {
     fmt::print(stderr, "{}\n", line);
     return;
   }
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  fmt::print(stderr, "\r\x1b[K{}", lasting ? line : cut_to_columns(line, columns() - 1));
   shown_ = line.size();
   if (lasting) {
     fmt::print(stderr, "\n");
@@ -64,6 +86,16 @@ void Progress::show(const std::string& line, bool lasting) {
 }
 
 void Progress::on_report(const TrainingReport& r) {
+  shown_at_ = std::chrono::steady_clock::now();
+  show(line_of(r), false);
+}
+
+void Progress::on_step(const TrainingReport& r) {
+  if (!live_ || std::chrono::steady_clock::now() - shown_at_ < std::chrono::seconds(1)) return;
+  on_report(r);
+}
+
+std::string Progress::line_of(const TrainingReport& r) const {
   std::string line = fmt::format(
       "step {}/{}  epoch {:.1f}  loss {:.3f}  {}  {} left", r.step, r.steps, r.epoch, r.loss,
       grey(fmt::format("{:.0f} tokens/s", r.tokens_per_second)), duration(r.seconds_left));
@@ -72,8 +104,7 @@ void Progress::on_report(const TrainingReport& r) {
     line += "  " +
             coloured(colours_, Colour::kYellow, fmt::format("{} updates left out", r.bad_updates));
   }
-  line += "  " + grey(memory(peak_memory()));
-  show(line, false);
+  return line + "  " + grey(memory(peak_memory()));
 }
 
 void Progress::on_validation(const TrainingReport& r, const ValidationScore& score, bool best) {

@@ -1,7 +1,9 @@
 // What a person sees of training: one live line on a terminal, plain lines elsewhere.
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <string_view>
 
 #include "attend/train/trainer.h"
 
@@ -13,19 +15,25 @@ class Progress : public TrainingObserver {
   ~Progress() override;
 
   void on_report(const TrainingReport& report) override;
+  void on_step(const TrainingReport& report) override;  // a terminal sees one each second
   void on_validation(const TrainingReport& report, const ValidationScore& score,
                      bool best) override;
   void on_message(const std::string& text) override;
 
  private:
   std::string grey(const std::string& text) const;
+  std::string line_of(const TrainingReport& report) const;
   void show(const std::string& line, bool lasting);
 
   Metric metric_;
   bool live_, colours_;  // standard error is a terminal
   size_t shown_ = 0;     // columns of the live line
   std::string validation_;
+  std::chrono::steady_clock::time_point shown_at_{};
 };
+
+// Text with escape sequences for colours, cut to so many columns.
+std::string cut_to_columns(std::string_view text, size_t columns);
 
 // "1h 02m", "3m 20s", "45s".
 std::string duration(double seconds);

@@ -1,6 +1,8 @@
 // `attend train`: from two text files, or a YAML file that names them, to a model directory.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 
@@ -25,6 +27,8 @@ std::atomic<bool> stop{false};
 std::atomic<int> stop_signal{0};
 
 void on_signal(int number) {
+  constexpr std::string_view kText = "\nstopping; once more ends at once, without saving\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText.data(), kText.size());
   stop_signal = number;
   stop = true;
   signal(number, SIG_DFL);  // a second one ends the program at once
@@ -44,21 +48,43 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out) {
   return config.training.steps + (more && newest ? newest->step : 0);
 }
 
+// What the model starts from: a preset of the command line, or the file's.
+ModelConfig model_of(const Options& options) {
+  RunConfig flags;
+  options.flags.apply(flags);
+  std::string preset = options.preset.empty() ? flags.model.preset : options.preset;
+  if (options.file.empty()) return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
+  const std::string file = options.file.string();
+  const std::string text(MappedFile(options.file).text());
+  const std::string of_file = peek(text, "model.preset", file).value_or("");
+  if (preset.empty()) preset = of_file;
+  if (!of_file.empty() && of_file != preset) {
+    RunConfig other;
+    other.model = ModelConfig::of_preset(of_file);
+    const ModelConfig plain = other.model;
+    read_config(other, options.file);
+    other.model.set_vocabularies(0, 0);
+    if (!same_config(other.model, plain)) {
+      throw ConfigError(
+          "{}: its settings of the model are of preset {}; give --preset {} with a file that has "
+          "none",
+          file, of_file, preset);
+    }
+  }
+  return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
+}
+
 RunConfig config_of(const Options& options) {
   RunConfig config;
-  std::string preset = options.preset;
-  std::string text;
-  if (!options.file.empty()) {
-    text = std::string(MappedFile(options.file).text());
-    if (preset.empty()) preset = peek(text, "model.preset", options.file.string()).value_or("");
-  }
-  if (!preset.empty()) config.model = ModelConfig::of_preset(preset);
+  config.model = model_of(options);
+  const std::string preset = config.model.preset;
   if (!options.file.empty()) read_config(config, options.file);
   if (!options.source.empty()) config.data.source = options.source;
   if (!options.target.empty()) config.data.target = options.target;
   if (!options.valid_source.empty()) config.data.valid_source = options.valid_source;
   if (!options.valid_target.empty()) config.data.valid_target = options.valid_target;
   options.flags.apply(config);
+  config.model.preset = preset;
   if (!options.steps.empty()) config.training.steps = steps_of(options.steps, config.out);
   return config;
 }
@@ -68,11 +94,33 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
   for (const auto& [part, count] : plan.parts) fmt::print("  {:<24}{}\n", part, count);
   fmt::print("vocabularies  {} and {} tokens\n", plan.source_vocabulary, plan.target_vocabulary);
   fmt::print("pairs         {} ({} left out)\n", plan.pairs, plan.left_out);
-  fmt::print("steps         {}, {} to an epoch\n", config.training.steps,
-             plan.batches_per_epoch / config.training.accumulation);
+  fmt::print("steps         {}{}, {} to an epoch\n", config.training.steps,
+             plan.steps_done > 0 ? fmt::format(" ({} done)", plan.steps_done) : "",
+             std::max<size_t>(1, plan.batches_per_epoch / config.training.accumulation));
   fmt::print("memory        {}\n", memory(peak_memory()));
   fmt::print("time          {} at {:.0f} tokens/s, without validation\n", duration(plan.seconds),
              plan.tokens_per_second);
+}
+
+void print_end(const Options& options, const RunConfig& config, const RunResult& result) {
+  if (result.end == TrainingEnd::kStopped && result.step == 0) {
+    fmt::print(stderr, "stopped before the first step; there is nothing to save\n");
+    return;
+  }
+  if (result.end == TrainingEnd::kStopped) {
+    const bool more = options.steps.starts_with('+');  // would count from here
+    fmt::print(stderr, "stopped and saved at step {}; the same command{} goes on from there\n",
+               result.step, more ? fmt::format(" with --steps {}", config.training.steps) : "");
+    return;
+  }
+  const bool patient = result.end != TrainingEnd::kNoProgress;
+  const bool already = result.step == result.first_step;
+  fmt::print(stderr, "trained {} steps{}{}; model in {}{}\n", result.step,
+             already ? " already" : "", patient ? "" : ", until validation got no better",
+             config.out.string(),
+             !already  ? ""
+             : patient ? "; --steps +N trains N more"
+                       : "; a larger --validation.patience trains on");
 }
 
 int run_train(const Options& options) {
@@ -89,15 +137,8 @@ int run_train(const Options& options) {
     Progress progress(config.validation.metric);
     result = run_training(config, progress, stop);
   }
-  if (result.end == TrainingEnd::kStopped) {
-    fmt::print(stderr, "stopped and saved at step {}; the same command goes on from there\n",
-               result.step);
-    return 128 + stop_signal;
-  }
-  fmt::print(stderr, "trained {} steps{}; model in {}\n", result.step,
-             result.end == TrainingEnd::kNoProgress ? ", until validation got no better" : "",
-             config.out.string());
-  return 0;
+  print_end(options, config, result);
+  return result.end == TrainingEnd::kStopped ? 128 + stop_signal : 0;
 }
 
 }  // namespace

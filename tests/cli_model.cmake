@@ -16,12 +16,58 @@ set(train train --preset tiny --target ${WORK}/numbers --out ${model}
 set(words --source ${WORK}/words)
 
 expect(1 "short has 1 lines but .*numbers has 6" ${train} --source ${WORK}/short --training.steps 1)
-file(REMOVE_RECURSE ${model})
+if(EXISTS ${model})
+  message(FATAL_ERROR "A refused run left ${model}")
+endif()
 expect(0 "trained 40 steps" ${train} ${words} --model.transformer.width 32 --training.steps 40)
 expect(0 "resumed at step 40.*trained 90 steps" ${train} ${words} --model.transformer.width 32 --training.steps 90)
 expect(0 "resumed at step 90.*trained 100 steps" ${train} ${words} --model.transformer.width 32 --steps +10)
 expect(2 "--steps.*whole number" ${train} ${words} --steps +x)
 expect(1 "trained with model.transformer.width = 32, not 64" ${train} ${words} --model.transformer.width 64)
+
+expect(0 "trained 100 steps already; .*--steps [+]N trains N more" ${train} ${words} --model.transformer.width 32
+  --steps 10)
+expect(0 "steps +105 .100 done." ${train} ${words} --model.transformer.width 32 --steps +5 --dry-run)
+
+# What is refused leaves nothing behind, and says what to do.
+set(none ${WORK}/none)
+set(small --preset tiny --target ${WORK}/numbers --vocabulary.kind character --model.transformer.width 32)
+expect(1 "model.transformer.dropout is 1.5" train ${small} ${words} --out ${none} --model.transformer.dropout 1.5)
+expect(1 "model.rnn.hidden = 8 would change nothing" train ${small} ${words} --out ${none} --model.rnn.hidden 8)
+expect(1 "words:1: .*--target FILE" train ${words} --out ${none})
+expect(1 "short has 1 lines" train ${small} ${words} --out ${none} --valid-source ${WORK}/short
+  --valid-target ${WORK}/numbers)
+if(EXISTS ${none})
+  message(FATAL_ERROR "A refused run left ${none}")
+endif()
+
+# A preset of the command line is the one that is trained.
+file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau}\nvocabulary: {kind: character}\ntraining: {steps: 1}\n")
+expect(0 "trained 1 steps" train ${WORK}/preset.yaml --model.preset vanilla ${words} --target ${WORK}/numbers
+  --out ${WORK}/preset --model.rnn.hidden 8)
+expect(0 "preset vanilla.*attention +none" info ${WORK}/preset)
+file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau, rnn: {hidden: 8}}\n")
+expect(1 "are of preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${words} --out ${none})
+
+# A signal stops it, and it says how to go on.
+execute_process(COMMAND timeout --preserve-status -s INT 3 ${ATTEND} train ${small} ${words} --out ${WORK}/stopped
+  --steps +1000000 RESULT_VARIABLE result ERROR_VARIABLE err)
+if(NOT result EQUAL 130 OR NOT err MATCHES "stopping.*saved at step [0-9]+; the same command with --steps 1000000 ")
+  message(FATAL_ERROR "Stopped: exit ${result}, ${err}")
+endif()
+
+# On a terminal one line tells how it goes, and is no wider.
+find_program(SCRIPT script)
+if(SCRIPT)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env NO_COLOR=1 ${SCRIPT} -qec "stty cols 30; '${ATTEND}' train \
+    --preset tiny --source '${WORK}/words' --target '${WORK}/numbers' --out '${WORK}/narrow' \
+    --vocabulary.kind character --steps 3" /dev/null INPUT_FILE /dev/null OUTPUT_VARIABLE out)
+  string(REGEX MATCH "step 3/3[^\r\n]*" line "${out}")
+  string(LENGTH "${line}" length)
+  if(NOT length EQUAL 29)
+    message(FATAL_ERROR "A line of ${length} columns on a terminal of 30:\n${out}")
+  endif()
+endif()
 
 # Lines keep their order, from a file and through a pipe.
 expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
@@ -155,3 +201,62 @@ expect(0 "^01 [|][|][|] 0-0\n05 [|][|][|] 0-0\n" translate ${model} --input ${WO
   --alignment-layer best)
 expect(0 "^-[0-9.]+\t0-0\n" score ${model} ${words} --target ${WORK}/numbers --alignments --words)
 expect(0 "^01\n05\n09\n" translate ${model} --input ${WORK}/words --coverage-penalty 0.2)
+
+# Every command of docs/commands.md, in order and as it stands there, with what it prints: up to a line `...`,
+# whatever the numbers are behind a point.
+set(docs ${WORK}/docs)
+file(MAKE_DIRECTORY ${docs}/bin)
+file(CREATE_LINK ${ATTEND} ${docs}/bin/attend SYMBOLIC)
+file(COPY_FILE ${WORK}/words ${docs}/months)
+file(COPY_FILE ${WORK}/numbers ${docs}/numbers)
+file(WRITE ${docs}/texts "a fine film\na dull film\nfine , fine\ndull and long\nfine\nlong\n")
+file(WRITE ${docs}/labels "very good\nbad\nvery good\nbad\nvery good\nbad\n")
+foreach(name out.txt a.txt b.txt)
+  file(WRITE ${docs}/${name} "a house\n")
+endforeach()
+file(WRITE ${docs}/out.links "0-0 1-2\n")
+file(WRITE ${docs}/gold.links "0-0 1-1 1?2\n")
+
+function(run_documented command expected)
+  execute_process(COMMAND sh -c "PATH='${docs}/bin':$PATH; ${command}" WORKING_DIRECTORY ${docs}
+    RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "docs/commands.md: ${command}: exit ${result}\n${out}${err}")
+  endif()
+  if(expected STREQUAL "")
+    return()
+  endif()
+  foreach(text out expected)
+    string(REGEX REPLACE "[0-9]+[.][0-9]+" "N" ${text} "${${text}}")
+  endforeach()
+  string(FIND "${expected}" "...\n" cut)
+  if(cut EQUAL -1)
+    expect_equal("${out}" "${expected}" "docs/commands.md: ${command}")
+    return()
+  endif()
+  string(SUBSTRING "${expected}" 0 ${cut} expected)
+  string(REGEX REPLACE " +$" "" expected "${expected}")
+  string(FIND "${out}" "${expected}" found)
+  if(NOT found EQUAL 0)
+    message(FATAL_ERROR "docs/commands.md: ${command}: got\n${out}\ninstead of\n${expected}")
+  endif()
+endfunction()
+
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../docs/commands.md page)
+string(REGEX REPLACE "\\\\\n *" "" page "${page}")
+string(REPLACE ";" "\\;" page "${page}")
+string(REPLACE "\n" ";" lines "${page}")
+set(command "")
+foreach(line IN LISTS lines)
+  if(command AND NOT line MATCHES "^    [^$]")
+    run_documented("${command}" "${expected}")
+    set(command "")
+  endif()
+  if(line MATCHES "^    [$] (.*)")
+    set(command "${CMAKE_MATCH_1}")
+    set(expected "")
+  elseif(command)
+    string(SUBSTRING "${line}" 4 -1 line)
+    string(APPEND expected "${line}\n")
+  endif()
+endforeach()

@@ -1,5 +1,7 @@
 #include "attend/train/batch_memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "attend/base/error.h"
@@ -64,6 +66,15 @@ class Trial {
 };
 
 }  // namespace
+
+MemoryLimit::MemoryLimit(size_t bytes) {
+  if (bytes == 0) return;
+  limit_memory(bytes);
+#ifdef M_MMAP_THRESHOLD
+  // By default it grows to 32 MB, and what was freed below it stays with the process.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+}
 
 size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus) {
   const auto most = static_cast<double>(config.memory.bytes) * (1 - kSpare);

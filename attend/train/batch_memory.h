@@ -9,12 +9,11 @@
 
 namespace attend {
 
-// While it lives, the pool keeps to so many bytes; 0: to no limit.
+// While it lives, the pool keeps to so many bytes; 0: to no limit. From then on the process gives
+// large blocks back to the system as soon as they are free.
 class MemoryLimit {
  public:
-  explicit MemoryLimit(size_t bytes) {
-    if (bytes > 0) limit_memory(bytes);
-  }
+  explicit MemoryLimit(size_t bytes);
   ~MemoryLimit() { limit_memory(SIZE_MAX); }
   MemoryLimit(const MemoryLimit&) = delete;
   MemoryLimit& operator=(const MemoryLimit&) = delete;

@@ -15,26 +15,26 @@ constexpr Named<OptimizerKind> kKinds[] = {
     {OptimizerKind::kSgd, "sgd"},
 };
 
-void check(const OptimizerConfig& config) {
+}  // namespace
+
+void OptimizerConfig::check() const {
   const auto within = [](const char* name, double value, double low, double high) {
     if (!(value >= low && value < high)) {
       throw ConfigError("optimizer: {} is {}, not within [{}, {})", name, value, low, high);
     }
   };
   constexpr double kAny = std::numeric_limits<double>::infinity();
-  within("rate", config.rate, 0.0, kAny);
-  within("beta1", config.beta1, 0.0, 1.0);
-  within("beta2", config.beta2, 0.0, 1.0);
-  within("epsilon", config.epsilon, 0.0, kAny);
-  within("momentum", config.momentum, 0.0, 1.0);
-  within("weight_decay", config.weight_decay, 0.0, kAny);
-  within("clip_norm", config.clip_norm, 0.0, kAny);
-  if (config.nesterov && config.momentum == 0.0) {
+  within("rate", rate, 0.0, kAny);
+  within("beta1", beta1, 0.0, 1.0);
+  within("beta2", beta2, 0.0, 1.0);
+  within("epsilon", epsilon, 0.0, kAny);
+  within("momentum", momentum, 0.0, 1.0);
+  within("weight_decay", weight_decay, 0.0, kAny);
+  within("clip_norm", clip_norm, 0.0, kAny);
+  if (nesterov && momentum == 0.0) {
     throw ConfigError("optimizer: nesterov needs a momentum above 0");
   }
 }
-
-}  // namespace
 
 OptimizerKind optimizer_from_name(std::string_view name) {
   return value_from_name(kKinds, "optimizer", name);
@@ -44,7 +44,7 @@ std::string_view name_of(OptimizerKind kind) { return name_from_value(kKinds, ki
 
 Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config)
     : config_(config), parameters_(std::move(parameters)) {
-  check(config_);
+  config_.check();
   const bool adam = config_.kind != OptimizerKind::kSgd;
   for (const NamedTensor& p : parameters_) {
     if (adam || config_.momentum > 0) first_.push_back(Tensor::zeros(p.tensor.shape()));

@@ -40,6 +40,8 @@ struct OptimizerConfig {
     v("clip_norm", clip_norm, "longest gradient of all parameters together; 0: any");
     v("check_finite", check_finite, "update nothing when a gradient is not finite");
   }
+
+  void check() const;  // throws ConfigError
 };
 
 // Holds handles to the parameters and the state of the method, one tensor or two a parameter.

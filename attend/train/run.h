@@ -12,6 +12,7 @@ namespace attend {
 struct RunResult {
   TrainingEnd end = TrainingEnd::kAllSteps;
   int64_t step = 0;
+  int64_t first_step = 0;  // that was there already
   int64_t best_step = 0;
   double best_score = 0;
 };
@@ -19,7 +20,7 @@ struct RunResult {
 // Trains, or goes on training, what `config.out` holds. At the end, and whenever a better model is
 // found, the directory has a whole model: config.json, model.safetensors and tokenizers. Settings
 // that may change between runs are told to the observer; others, such as the model's, throw
-// ConfigError.
+// ConfigError. What cannot be trained leaves no new directory behind.
 RunResult run_training(const RunConfig& config, TrainingObserver& observer,
                        const std::atomic<bool>& stop);
 
@@ -31,7 +32,8 @@ struct RunPlan {
   size_t pairs = 0, batches_per_epoch = 0;
   size_t left_out = 0;           // pairs, for whatever reason
   double tokens_per_second = 0;  // of a few updates
-  double seconds = 0;            // for all steps
+  int64_t steps_done = 0;        // that the directory has a checkpoint of
+  double seconds = 0;            // for the steps that are left
 };
 // Writes nothing but a temporary directory.
 RunPlan plan_training(const RunConfig& config);

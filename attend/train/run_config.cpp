@@ -1,6 +1,12 @@
 #include "attend/train/run_config.h"
 
+#include <limits>
+
 #include "attend/base/names.h"
+#include "attend/base/special_tokens.h"
+#include "attend/base/storage.h"
+#include "attend/io/config.h"
+#include "attend/nn/init.h"
 
 namespace attend {
 namespace {
@@ -16,6 +22,98 @@ constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
                                     {Metric::kAccuracy, "accuracy", true},
                                     {Metric::kErrorRate, "error_rate", false}};
 
+void check_files(const RunConfig& config) {
+  const DataConfig& data = config.data;
+  if (config.out.empty()) throw ConfigError("train: no model directory; say --out DIRECTORY");
+  if (data.source.empty()) throw ConfigError("train: no text; say --source FILE --target FILE");
+  const bool columns = data.target.empty() && data.valid_target.empty();
+  if (data.valid_source.empty() != data.valid_target.empty() && !columns) {
+    throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
+  }
+  if (config.validation.metric != Metric::kLoss && data.valid_source.empty()) {
+    throw ConfigError(
+        "train: validation.metric {} needs text to validate on; say --valid-source FILE and "
+        "--valid-target FILE",
+        name_of(config.validation.metric));
+  }
+}
+
+void check_counts(const RunConfig& config) {
+  const TrainingConfig& training = config.training;
+  if (training.steps < 1 || training.accumulation < 1) {
+    throw ConfigError("train: {} steps of {} batches; both are at least 1", training.steps,
+                      training.accumulation);
+  }
+  if (config.batch.tokens < 1 || config.data.longest < 1) {
+    throw ConfigError("train: batch.tokens {} and data.longest {}; both are at least 1",
+                      config.batch.tokens, config.data.longest);
+  }
+  if (training.report_every < 1 || training.save_every < 1 || config.validation.every < 1) {
+    throw ConfigError(
+        "train: report_every {}, save_every {} and validation.every {} count steps, "
+        "from 1",
+        training.report_every, training.save_every, config.validation.every);
+  }
+  if (training.keep_every < 0 || config.looks.every < 0) {
+    throw ConfigError("train: training.keep_every {} and looks.every {} count steps; 0 is none",
+                      training.keep_every, config.looks.every);
+  }
+  const auto below_one = [](const char* name, double value) {
+    if (!(value >= 0 && value < 1)) {
+      throw ConfigError("train: {} is {}, not within [0, 1)", name, value);
+    }
+  };
+  below_one("training.label_smoothing", double{training.label_smoothing});
+  below_one("training.average", training.average);
+  if (!(training.coverage_loss >= 0)) {
+    throw ConfigError("train: training.coverage_loss is {}; 0 or more", training.coverage_loss);
+  }
+  const ModelConfig& model = config.model;
+  if (training.coverage_loss > 0 && !(model.kind == ModelKind::kRnn && model.rnn.coverage)) {
+    throw ConfigError(
+        "train: training.coverage_loss needs a model that attends with coverage; set "
+        "model.rnn.coverage");
+  }
+}
+
+// A setting of a kind of model that is not trained would change nothing.
+void check_settings_in_use(const ModelConfig& model) {
+  const ModelConfig from =
+      model.preset.empty() ? ModelConfig() : ModelConfig::of_preset(model.preset);
+  if (!model.preset.empty() && from.kind != model.kind) {
+    throw ConfigError("train: preset {} is of kind {}, but model.kind is {}; say --preset NAME",
+                      model.preset, name_of(from.kind), name_of(model.kind));
+  }
+  for (const Difference& d : differences(from, model)) {
+    const std::string section = d.path.substr(0, d.path.find('.'));
+    const bool in_use =
+        section == d.path || section == name_of(model.kind) ||
+        (model.kind == ModelKind::kLabel && section == name_of(model.label.encoder));
+    if (in_use || d.path.ends_with("_vocabulary")) continue;
+    throw ConfigError("train: model.{} = {} would change nothing: the model is of kind {}{}",
+                      d.path, d.after, name_of(model.kind),
+                      model.preset.empty() ? "" : ", of preset " + model.preset);
+  }
+}
+
+// Makes one with the smallest vocabulary and without values.
+void check_model(ModelConfig model) {
+  for (const Field& field : fields_of(model).fields) {
+    if (!field.path.ends_with("dropout")) continue;
+    const std::string chance = field.get()->front();
+    if (const double value = std::stod(chance); !(value >= 0 && value < 1)) {
+      throw ConfigError("train: model.{} is {}, not within [0, 1)", field.path, chance);
+    }
+  }
+  model.set_vocabularies(kSpecialTokens + 1, kSpecialTokens + 1);
+  {
+    const SkipInit no_values;
+    Rng rng(0);
+    make_model(model, rng);
+  }
+  release_unused_memory();
+}
+
 }  // namespace
 
 Metric metric_from_name(std::string_view name) { return value_from_name(kMetrics, "metric", name); }
@@ -30,28 +128,16 @@ bool better(Metric metric, double score, double than) {
 }
 
 void RunConfig::check() const {
-  if (out.empty()) throw ConfigError("train: no model directory; say --out DIRECTORY");
-  if (data.source.empty()) {
-    throw ConfigError("train: no text; say --data.source FILE and --data.target FILE");
+  check_files(*this);
+  check_counts(*this);
+  check_settings_in_use(model);
+  check_model(model);
+  optimizer.check();
+  if (!(optimizer.rate > 0)) {
+    throw ConfigError("train: optimizer.rate is {}; it is above 0", optimizer.rate);
   }
-  if (data.valid_source.empty() != data.valid_target.empty() && !data.target.empty()) {
-    throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
-  }
-  if (training.steps < 1 || training.accumulation < 1) {
-    throw ConfigError("train: {} steps of {} batches; both are at least 1", training.steps,
-                      training.accumulation);
-  }
-  if (training.coverage_loss > 0 && !(model.kind == ModelKind::kRnn && model.rnn.coverage)) {
-    throw ConfigError(
-        "train: training.coverage_loss needs a model that attends with coverage; set "
-        "model.rnn.coverage");
-  }
-  if (training.report_every < 1 || training.save_every < 1 || validation.every < 1) {
-    throw ConfigError(
-        "train: report_every {}, save_every {} and validation.every {} count steps, "
-        "from 1",
-        training.report_every, training.save_every, validation.every);
-  }
+  schedule.check();
+  if (validation.metric != Metric::kLoss) search.check(std::numeric_limits<size_t>::max());
 }
 
 }  // namespace attend

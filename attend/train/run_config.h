@@ -147,7 +147,8 @@ struct RunConfig {
     v("looks", looks, "what of its attention is stored meanwhile");
   }
 
-  void check() const;  // throws ConfigError
+  // Throws ConfigError for all that can be told to be wrong before any text is read.
+  void check() const;
 };
 
 }  // namespace attend

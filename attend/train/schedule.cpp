@@ -22,8 +22,22 @@ ScheduleKind schedule_from_name(std::string_view name) {
 
 std::string_view name_of(ScheduleKind kind) { return name_from_value(kKinds, kind); }
 
+void ScheduleConfig::check() const {
+  if (warmup.value_or(0) < 0) {
+    throw ConfigError("schedule: a warmup of {} steps; 0 or more", *warmup);
+  }
+  if (!(floor >= 0.0 && floor <= 1.0)) {
+    throw ConfigError("schedule: a floor of {}; it is a part of the rate, from 0 to 1", floor);
+  }
+}
+
+int64_t warmup_steps(const ScheduleConfig& config, int64_t total) {
+  return config.warmup.value_or(std::min<int64_t>(1000, total / 10));
+}
+
 double schedule_factor(const ScheduleConfig& config, int64_t step, int64_t total) {
-  const auto now = static_cast<double>(step), warmup = static_cast<double>(config.warmup);
+  const auto now = static_cast<double>(step),
+             warmup = static_cast<double>(warmup_steps(config, total));
   if (now < warmup) return now / warmup;
   const double length = std::max(1.0, static_cast<double>(total) - warmup);
   const double done = std::clamp((now - warmup) / length, 0.0, 1.0);

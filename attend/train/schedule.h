@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace attend {
@@ -17,17 +18,24 @@ std::string_view name_of(ScheduleKind kind);
 
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kInverseSqrt;
-  int64_t warmup = 1000;  // steps in which the rate rises from 0, along a line
-  double floor = 0.0;     // of cosine and linear: the part of the rate that is left at the end
+  // Steps in which the rate rises from 0, along a line; none: warmup_steps() tells.
+  std::optional<int64_t> warmup;
+  double floor = 0.0;  // of cosine and linear: the part of the rate that is left at the end
 
   bool operator==(const ScheduleConfig&) const = default;
   template <typename V>
   void fields(V& v) {
     v("kind", kind, "constant, inverse_sqrt, cosine or linear");
-    v("warmup", warmup, "steps in which the rate rises from 0");
+    v("warmup", warmup,
+      "steps in which the rate rises from 0; none: 1000, or a tenth of all if that is less");
     v("floor", floor, "part of the rate that cosine and linear leave at the end");
   }
+
+  void check() const;  // throws ConfigError
 };
+
+// What the config says; or else 1000, and at most a tenth of `total`.
+int64_t warmup_steps(const ScheduleConfig& config, int64_t total);
 
 // What the rate is multiplied with at a step, which counts from 1, of `total`.
 double schedule_factor(const ScheduleConfig& config, int64_t step, int64_t total);

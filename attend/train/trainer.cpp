@@ -1,9 +1,14 @@
 #include "attend/train/trainer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "attend/base/error.h"
+#include "attend/io/model_directory.h"
+#include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
@@ -38,7 +43,9 @@ Trainer::Trainer(Parts parts)
 void Trainer::resume(const TrainingState& state) {
   state_ = state;
   optimizer_.resume_at(state.step);
-  stream_.emplace(parts_.corpus, parts_.config.batch, DataPosition{state.epoch, state.batch});
+  DataPosition position{state.epoch, state.batch};
+  if (position.batch >= stream_->batches_per_epoch()) position = {state.epoch + 1, 0};
+  stream_.emplace(parts_.corpus, parts_.config.batch, position);
   first_step_ = state.step;
 }
 
@@ -67,22 +74,30 @@ void Trainer::with_kept_weights(const std::function<void()>& f) {
 
 TrainingEnd Trainer::run(const std::atomic<bool>& stop) {
   const RunConfig& config = parts_.config;
-  while (state_.step < config.training.steps) {
-    if (stop) return TrainingEnd::kStopped;
+  if (parts_.validator == nullptr) state_.validation_due = false;
+  if (state_.validation_due && !validate(stop)) return TrainingEnd::kStopped;
+  while (patient() && state_.step < config.training.steps) {
+    if (stop) {
+      check_sound();
+      return TrainingEnd::kStopped;
+    }
     if (!update()) continue;
-    if (state_.step % config.training.report_every == 0) report();
+    report();
     parts_.after_step(*this);
     const bool last = state_.step == config.training.steps;
     if (parts_.validator != nullptr && (state_.step % config.validation.every == 0 || last)) {
-      validate();
-      const bool patient =
-          config.validation.patience == 0 || state_.not_better < config.validation.patience;
-      if (!patient) return TrainingEnd::kNoProgress;
+      if (!validate(stop)) return TrainingEnd::kStopped;
     } else if (state_.step % config.training.save_every == 0 || last) {
+      check_sound();
       parts_.save(*this, false);
     }
   }
-  return TrainingEnd::kAllSteps;
+  return patient() ? TrainingEnd::kAllSteps : TrainingEnd::kNoProgress;
+}
+
+bool Trainer::patient() const {
+  const size_t patience = parts_.config.validation.patience;
+  return parts_.validator == nullptr || patience == 0 || state_.not_better < patience;
 }
 
 bool Trainer::update() {
@@ -106,20 +121,14 @@ bool Trainer::update() {
   ++state_.updates_tried;
   state_.epoch = stream_->position().epoch;
   state_.batch = stream_->position().batch;
-  const double factor = schedule_factor(parts_.config.schedule, state_.step + 1, config.steps);
-  last_norm_ = optimizer_.step(factor);
+  const bool applied = apply(loss);
   seconds_ += seconds_since(start);
   tokens_ += static_cast<double>(tokens);
-  if (!std::isfinite(last_norm_) || !std::isfinite(loss)) {
+  if (!applied) {
     ++state_.bad_updates;
     if (++state_.bad_in_a_row >= config.bad_updates) {
-      throw DataError(
-          "train: the loss or its gradients were not finite {} times in a row, at step {}; the "
-          "last "
-          "checkpoint is untouched. Try a lower optimizer.rate (now {}), a longer schedule.warmup "
-          "(now {}) or optimizer.clip_norm 1",
-          state_.bad_in_a_row, state_.step, parts_.config.optimizer.rate,
-          parts_.config.schedule.warmup);
+      fail(fmt::format("the loss or its gradients were not finite {} times in a row",
+                       state_.bad_in_a_row));
     }
     return false;
   }
@@ -127,8 +136,57 @@ bool Trainer::update() {
   ++state_.step;
   state_.loss_sum += loss;
   state_.label_count += labels;
+  last_batch_ = std::move(batches.front());
   if (average_) average_->update(state_.step);
   return true;
+}
+
+// Nothing is changed by a loss or by gradients that are not finite.
+bool Trainer::apply(double loss) {
+  if (!std::isfinite(loss)) {
+    for (const NamedTensor& p : parameters_) p.tensor.clear_grad();
+    return false;
+  }
+  last_norm_ = optimizer_.step(
+      schedule_factor(parts_.config.schedule, state_.step + 1, parts_.config.training.steps));
+  return std::isfinite(last_norm_);
+}
+
+// An update can be finite and yet leave weights that give no numbers: those are not saved.
+void Trainer::check_sound() const {
+  if (!last_batch_) return;  // nothing is new
+  for (const NamedTensor& t : tensors()) {
+    const auto finite = [](float value) { return std::isfinite(value); };
+    if (!std::ranges::all_of(t.tensor.span(), finite)) fail(t.name + " is not finite");
+  }
+  const NoGrad no_grad;
+  const TrainingBatch batch = training_batch(*last_batch_);
+  const Tensor sum = cross_entropy(parts_.model.model->logits(batch.sources, batch.inputs),
+                                   batch.labels, {.reduction = Reduction::kSum});
+  if (!std::isfinite(sum.item())) fail("the weights give a loss that is not finite");
+}
+
+void Trainer::fail(const std::string& what) const {
+  const RunConfig& config = parts_.config;
+  const auto checkpoints = ModelDirectory{config.out}.checkpoints();
+  std::string text = fmt::format("train: {}, at step {}. ", what, state_.step);
+  if (first_step_ > 0 && state_.step == first_step_) {
+    text +=
+        fmt::format("Training went on from {0}: remove that directory to go on from the one before",
+                    (checkpoints / fmt::format("step-{}", first_step_)).string());
+  } else {
+    text += "Nothing of that is saved, and checkpoints are as they were";
+  }
+  text += fmt::format(". Try a lower optimizer.rate (now {})", config.optimizer.rate);
+  const int64_t warmup = warmup_steps(config.schedule, config.training.steps);
+  if (state_.step < 2 * warmup || warmup == 0) {
+    text += fmt::format(", a longer schedule.warmup (now {})", warmup);
+  }
+  if (!(config.optimizer.clip_norm > 0 && config.optimizer.clip_norm <= 1)) {
+    text += ", optimizer.clip_norm 1";
+  }
+  if (!config.optimizer.check_finite) text += ", optimizer.check_finite";
+  throw DataError("{}", text);
 }
 
 TrainingReport Trainer::progress() const {
@@ -150,17 +208,28 @@ TrainingReport Trainer::progress() const {
   return r;
 }
 
+// To the log, every so many steps and at the last one; what comes early changes nothing of what a
+// run that goes on would say.
 void Trainer::report() {
-  parts_.observer.on_report(progress());
+  TrainingReport now = progress();
+  const bool due = state_.step % parts_.config.training.report_every == 0;
+  now.early = !due && state_.step == parts_.config.training.steps;
+  if (!due && !now.early) return parts_.observer.on_step(now);
+  parts_.observer.on_report(now);
+  if (now.early) return;
   state_.loss_sum = 0;
   state_.label_count = 0;
   reported_seconds_ = seconds_;
   reported_tokens_ = tokens_;
 }
 
-void Trainer::validate() {
-  ValidationScore score;
-  with_kept_weights([&] { score = (*parts_.validator)(parts_.model); });
+bool Trainer::validate(const std::atomic<bool>& stop) {
+  check_sound();
+  std::optional<ValidationScore> found;
+  with_kept_weights([&] { found = (*parts_.validator)(parts_.model, stop); });
+  state_.validation_due = !found;
+  if (!found) return false;
+  const ValidationScore score = *found;
   const Metric metric = parts_.config.validation.metric;
   const bool best = state_.best_step == 0 || better(metric, score.score, state_.best_score);
   if (best) {
@@ -170,6 +239,7 @@ void Trainer::validate() {
   state_.not_better = best ? 0 : state_.not_better + 1;
   parts_.observer.on_validation(progress(), score, best);
   parts_.save(*this, best);
+  return true;
 }
 
 }  // namespace attend

@@ -36,6 +36,7 @@ struct TrainingState {
   uint64_t not_better = 0;  // validations since the best one
   double loss_sum = 0;      // since the last report
   uint64_t label_count = 0;
+  bool validation_due = false;  // the step was done, but not yet validated
 
   template <typename V>
   void fields(V& v) {
@@ -50,6 +51,7 @@ struct TrainingState {
     v("not_better", not_better, "");
     v("loss_sum", loss_sum, "");
     v("label_count", label_count, "");
+    v("validation_due", validation_due, "");
   }
 };
 
@@ -61,6 +63,7 @@ struct TrainingReport {
   double tokens_per_second = 0;  // of sources and targets, without validation
   double seconds_left = 0;
   uint64_t bad_updates = 0;
+  bool early = false;  // not due yet, but there is no later one
 };
 
 // Hears what happens. All calls come from the thread that trains.
@@ -68,6 +71,7 @@ class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
   virtual void on_report(const TrainingReport&) {}
+  virtual void on_step(const TrainingReport&) {}  // after each that is not reported
   virtual void on_validation(const TrainingReport&, const ValidationScore&, bool /*best*/) {}
   virtual void on_save(const TrainingState&) {}
   virtual void on_message(const std::string&) {}
@@ -91,12 +95,13 @@ class Trainer {
   explicit Trainer(Parts parts);
 
   // Until the last step, until nothing gets better, or until `stop` is set. Throws DataError when
-  // updates stay not finite.
+  // updates stay not finite, or before weights are saved that give no loss.
   TrainingEnd run(const std::atomic<bool>& stop);
 
   // For checkpoints: everything that must be kept, by name; and how to go on from it.
   std::vector<NamedTensor> tensors() const;
   const TrainingState& state() const { return state_; }
+  // In an epoch that has fewer batches now, goes on with the next.
   void resume(const TrainingState& state);
 
   // Runs f while the model has the weights to be kept: the mean, where there is one.
@@ -104,8 +109,12 @@ class Trainer {
 
  private:
   bool update();  // false: it was not finite
+  bool apply(double loss);
   void report();
-  void validate();
+  bool validate(const std::atomic<bool>& stop);  // false: it was stopped
+  bool patient() const;
+  void check_sound() const;
+  [[noreturn]] void fail(const std::string& what) const;
   TrainingReport progress() const;
 
   Parts parts_;
@@ -115,6 +124,7 @@ class Trainer {
   std::optional<MovingAverage> average_;
   std::optional<BatchStream> stream_;
   TrainingState state_;
+  std::optional<Batch> last_batch_;  // that an update was made from
   double last_norm_ = 0;
   double seconds_ = 0;  // spent on updates in this process
   double tokens_ = 0;   // seen in them

@@ -11,6 +11,25 @@
 namespace attend {
 namespace {
 
+struct Stopped {};
+
+void poll(const std::atomic<bool>& stop) {
+  if (stop) throw Stopped();
+}
+
+// Looks at the stop in every step of a search.
+class StopSearch : public SearchObserver {
+ public:
+  explicit StopSearch(const std::atomic<bool>& stop) : stop_(stop) {}
+  void on_step(std::span<const Live> /*live*/, std::span<const Candidate> /*candidates*/,
+               const std::vector<bool>& /*kept*/) override {
+    poll(stop_);
+  }
+
+ private:
+  const std::atomic<bool>& stop_;
+};
+
 // The sum of measure(hypothesis, references) over all texts.
 template <typename Stats, typename Measure>
 Stats sum_texts(std::span<const std::string> hypotheses, const ReferenceTexts& texts,
@@ -59,25 +78,29 @@ Validator::Validator(const RunConfig& config, const Corpus& corpus)
   texts_ = reference_texts(sources, targets, config.validation.grouped);
 }
 
-ValidationScore Validator::operator()(const TextModel& model) const {
+std::optional<ValidationScore> Validator::operator()(const TextModel& model,
+                                                     const std::atomic<bool>& stop) const try {
   const NoGrad no_grad;
   ValidationScore result;
-  result.loss = loss(*model.model);
+  result.loss = loss(*model.model, stop);
   result.perplexity = std::exp(result.loss);
   result.score = result.loss;
   if (config_.validation.metric != Metric::kLoss) {
-    result.score = decoded(model);
+    result.score = decoded(model, stop);
     result.value = result.score;
   }
   return result;
+} catch (const Stopped&) {
+  return std::nullopt;
 }
 
-double Validator::loss(const Seq2Seq& model) const {
+double Validator::loss(const Seq2Seq& model, const std::atomic<bool>& stop) const {
   BatchConfig in_order = config_.batch;
   in_order.shuffle = false;
   BatchStream stream(corpus_, in_order);
   LikelihoodStats stats;
   for (size_t i = 0; i < stream.batches_per_epoch(); ++i) {
+    poll(stop);
     const TrainingBatch batch = training_batch(stream.next());
     const Tensor sum = cross_entropy(model.logits(batch.sources, batch.inputs), batch.labels,
                                      {.reduction = Reduction::kSum});
@@ -86,8 +109,11 @@ double Validator::loss(const Seq2Seq& model) const {
   return nats_per_token(stats);
 }
 
-double Validator::decoded(const TextModel& model) const {
-  const Translator translate({model}, {config_.search, config_.batch.tokens});
+double Validator::decoded(const TextModel& model, const std::atomic<bool>& stop) const {
+  StopSearch observer(stop);
+  SearchConfig search = config_.search;
+  search.observer = &observer;
+  const Translator translate({model}, {search, config_.batch.tokens});
   std::vector<std::string> texts;
   for (const Translation& t : translate(texts_.sources)) texts.push_back(t.texts.front());
   return measure(config_.validation, texts, texts_);

@@ -1,6 +1,7 @@
 // How good a model is on text it does not learn from.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,13 @@ class Validator {
   // The corpus is that of the text files, which are read for the references.
   Validator(const RunConfig& config, const Corpus& corpus);
 
-  ValidationScore operator()(const TextModel& model) const;
+  // Nothing if `stop` is set meanwhile.
+  std::optional<ValidationScore> operator()(const TextModel& model,
+                                            const std::atomic<bool>& stop) const;
 
  private:
-  double loss(const Seq2Seq& model) const;
-  double decoded(const TextModel& model) const;
+  double loss(const Seq2Seq& model, const std::atomic<bool>& stop) const;
+  double decoded(const TextModel& model, const std::atomic<bool>& stop) const;
 
   const RunConfig& config_;
   const Corpus& corpus_;

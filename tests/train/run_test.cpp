@@ -19,67 +19,10 @@
 #include "attend/io/safetensors.h"
 #include "tests/errors.h"
 #include "tests/files.h"
+#include "tests/train/small_run.h"
 
 namespace attend {
 namespace {
-
-namespace fs = std::filesystem;
-
-// Words of two to four letters, and the same backwards.
-void write_pairs(const fs::path& source, const fs::path& target, size_t count, uint64_t seed) {
-  std::ofstream a(source), b(target);
-  const RandomStream random(seed, 0);
-  for (size_t i = 0; i < count; ++i) {
-    std::string word;
-    const size_t length = 2 + random.below(8 * i, 3);
-    for (size_t j = 1; j <= length; ++j)
-      word += static_cast<char>('a' + random.below(8 * i + j, 5));
-    a << word << "\n";
-    b << std::string(word.rbegin(), word.rend()) << "\n";
-  }
-}
-
-RunConfig small_run(const fs::path& directory, ModelKind kind = ModelKind::kTransformer) {
-  write_pairs(directory / "train.src", directory / "train.tgt", 200, 1);
-  write_pairs(directory / "valid.src", directory / "valid.tgt", 20, 2);
-  RunConfig c;
-  c.out = directory / "model";
-  c.data.source = directory / "train.src";
-  c.data.target = directory / "train.tgt";
-  c.data.valid_source = directory / "valid.src";
-  c.data.valid_target = directory / "valid.tgt";
-  c.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
-  c.model.kind = kind;
-  c.model.transformer.width = 16, c.model.transformer.heads = 2;
-  c.model.transformer.feed_forward = 32;
-  c.model.transformer.encoder_layers = c.model.transformer.decoder_layers = 1;
-  c.model.rnn.hidden = 16, c.model.rnn.embedding = 8;
-  c.batch.tokens = 200;
-  c.schedule.warmup = 5;
-  c.training.steps = 24;
-  c.training.report_every = 3;
-  c.training.save_every = 5;
-  c.training.average = 0.9;
-  c.validation.every = 8;
-  c.validation.metric = Metric::kAccuracy;
-  c.search.beam = 2;
-  return c;
-}
-
-RunResult run(const RunConfig& config) {
-  TrainingObserver nobody;
-  const std::atomic<bool> never{false};
-  return run_training(config, nobody, never);
-}
-
-std::string contents(const fs::path& path) { return std::string(MappedFile(path).text()); }
-
-// What must be the same however a run was interrupted.
-std::vector<std::string> outcome(const fs::path& model) {
-  const auto last = latest_checkpoint(model / "checkpoints");
-  return {contents(model / "model.safetensors"), contents(last->path / "training.safetensors"),
-          contents(last->path / "state.json")};
-}
 
 TEST(Run, TrainsAModelThatTranslates) {
   const TemporaryDirectory directory;
@@ -225,19 +168,6 @@ TEST(Run, TheCoverageLossNeedsCoverage) {
   expect_error<ConfigError>([&] { run(config); }, "set model.rnn.coverage");
 }
 
-// Stops by the flag after some steps.
-class StopAt : public TrainingObserver {
- public:
-  StopAt(int64_t step, std::atomic<bool>& stop) : step_(step), stop_(stop) {}
-  void on_report(const TrainingReport& report) override {
-    if (report.step >= step_) stop_ = true;
-  }
-
- private:
-  int64_t step_;
-  std::atomic<bool>& stop_;
-};
-
 TEST(Run, StoppedAndResumedIsAsNeverStopped) {
   for (const ModelKind kind : {ModelKind::kTransformer, ModelKind::kRnn}) {
     const TemporaryDirectory whole, parts;
@@ -351,7 +281,7 @@ TEST(Run, TwoTrainersDoNotShareADirectory) {
 TEST(Run, StopsWhenNothingGetsBetter) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
-  config.optimizer.rate = 0;
+  config.optimizer.rate = 1e-30;
   config.training.average = 0;
   config.validation.every = 2;
   config.validation.patience = 3;
@@ -378,7 +308,7 @@ TEST(Run, SaysWhatIsMissing) {
   RunConfig config;
   expect_error<ConfigError>([&] { run(config); }, "say --out DIRECTORY");
   config.out = "somewhere";
-  expect_error<ConfigError>([&] { run(config); }, "say --data.source FILE");
+  expect_error<ConfigError>([&] { run(config); }, "say --source FILE");
 }
 
 }  // namespace

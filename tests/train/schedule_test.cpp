@@ -34,6 +34,13 @@ TEST(Schedule, WithoutWarmUpStartsAtFullRate) {
   EXPECT_DOUBLE_EQ(schedule_factor({ScheduleKind::kInverseSqrt, 0, 0.0}, 4, 10), 0.5);
 }
 
+TEST(Schedule, TheUsualWarmUpIsATenthOfAFewSteps) {
+  EXPECT_EQ(warmup_steps({}, 100), 10);
+  EXPECT_EQ(warmup_steps({}, 20000), 1000);
+  EXPECT_EQ(warmup_steps({.warmup = 7}, 100), 7);
+  EXPECT_DOUBLE_EQ(schedule_factor({}, 5, 100), 0.5);
+}
+
 TEST(Schedule, NamesAreRead) {
   EXPECT_EQ(schedule_from_name("cosine"), ScheduleKind::kCosine);
   expect_error<ConfigError>([] { schedule_from_name("cosin"); }, "unknown schedule 'cosin'");

@@ -1,0 +1,50 @@
+// What a run is made of before its first step: texts that were looked at, tokenizers, corpora,
+// batches that fit the memory, the model.
+#pragma once
+
+#include <optional>
+
+#include "attend/io/checkpoint.h"
+#include "attend/train/batch_memory.h"
+#include "attend/train/looks.h"
+#include "attend/train/trainer.h"
+
+namespace attend {
+
+// A run that is gone on with: one that has a checkpoint. What was refused before the first one
+// counts for nothing.
+struct Before {
+  Checkpoint checkpoint;
+  RunConfig config;
+};
+
+std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now);
+
+// Throws Error for a file that is missing, empty, or not in pairs: before anything is made.
+void check_texts(const RunConfig& config);
+
+// Text files and tokenizers made into what a trainer needs, below one directory.
+struct Prepared {
+  MemoryLimit limit;
+  RunConfig config;  // with the vocabularies, the size of batches and the warm-up known
+  Tokenizers tokenizers;
+  Corpus corpus;
+  TextModel model;
+  std::optional<Corpus> valid;
+  std::optional<Validator> validator;
+  std::optional<Looks> looks;
+
+  Prepared(const RunConfig& given, const ModelDirectory& directory,
+           const std::optional<Before>& before, TrainingObserver& observer);
+  Prepared(const Prepared&) = delete;
+
+ private:
+  Tokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
+                             TrainingObserver& observer);
+  Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
+  TextModel made_model(const std::optional<Before>& before, TrainingObserver& observer);
+  void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);
+  void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer);
+};
+
+}  // namespace attend

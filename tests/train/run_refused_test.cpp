@@ -1,0 +1,135 @@
+// What cannot be trained is refused before anything is made, and spoils nothing.
+#include <gtest/gtest.h>
+
+#include "attend/io/config.h"
+#include "tests/errors.h"
+#include "tests/files.h"
+#include "tests/train/small_run.h"
+
+namespace attend {
+namespace {
+
+TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
+  const TemporaryDirectory directory;
+  const RunConfig good = small_run(directory.path());
+  const struct {
+    const char *path, *value, *message;
+  } cases[] = {
+      {"optimizer.rate", "0", "optimizer.rate is 0"},
+      {"optimizer.rate", "-1", "rate is -1"},
+      {"model.transformer.dropout", "1.5", "model.transformer.dropout is 1.5"},
+      {"model.transformer.attention_dropout", "-0.1", "attention_dropout is -0.1"},
+      {"training.label_smoothing", "1", "training.label_smoothing is 1"},
+      {"training.average", "2", "training.average is 2"},
+      {"model.transformer.heads", "3", "3 heads"},
+      {"model.transformer.decoder_layers", "0", "without layers"},
+      {"search.beam", "0", "a beam of 0"},
+      {"schedule.warmup", "-1", "a warmup of -1"},
+      {"schedule.floor", "1.5", "a floor of 1.5"},
+      {"batch.tokens", "0", "batch.tokens 0"},
+      {"data.longest", "0", "data.longest 0"},
+      {"model.rnn.hidden", "16", "model.rnn.hidden = 16 would change nothing"},
+      {"model.preset", "bahdanau", "preset bahdanau is of kind rnn"},
+      {"data.valid_source", "", "needs both"},
+      {"data.valid_source", "none.src", "none.src"},
+      {"data.source", "none.src", "none.src"},
+  };
+  for (const auto& [path, value, message] : cases) {
+    RunConfig config = good;
+    set_flag(config, path, value);
+    try {
+      run(config);
+      ADD_FAILURE() << path << " = " << value << " was trained with";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(fs::exists(config.out)) << path;
+  }
+  RunConfig config = good;
+  config.data.valid_source = config.data.valid_target = "";
+  expect_error<ConfigError>([&] { run(config); }, "validation.metric accuracy needs text");
+}
+
+TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  const fs::path empty = directory.path() / "empty";
+  std::ofstream(empty).close();
+  const auto refused = [&](const std::string& message) {
+    expect_error<DataError>([&] { run(config); }, message);
+    EXPECT_FALSE(fs::exists(config.out));
+  };
+  config.data.valid_source = config.data.source;
+  refused("valid.tgt has 20");
+  config.data.valid_source = config.data.valid_target = empty;
+  refused("no text in " + empty.string());
+  config = small_run(directory.path());
+  config.data.source = config.data.target = empty;
+  refused("no text in " + empty.string());
+  config = small_run(directory.path());
+  config.data.target = "";
+  refused("say --target FILE");
+  config = small_run(directory.path());
+  config.data.longest = 1;
+  refused("data.longest is 1");
+  config = small_run(directory.path());
+  std::ofstream(config.data.target, std::ios::app) << "more\n";
+  refused("train.tgt has 201");
+}
+
+TEST(RefusedRun, OnlyWhatWasTrainedIsGoneOnWith) {
+  const TemporaryDirectory directory;
+  const RunConfig config = small_run(directory.path());
+  // As a process leaves it that ended after its preparations.
+  RunConfig other = config;
+  other.model.transformer.dropout = 0.5f;
+  other.model.transformer.width = 32;
+  other.vocabulary.tokenizer.kind = TokenizerKind::kByte;
+  other.training.steps = 1;
+  run(other);
+  fs::remove_all(config.out / "checkpoints");
+  TrainingObserver nobody;
+  run_training(other, nobody, true);  // stopped before its first step
+  Messages messages;
+  run_training(config, messages, false);
+  EXPECT_FALSE(messages.has("now ")) << messages.text;
+  const auto after_refusal = outcome(config.out);
+  fs::remove_all(config.out);
+  run(config);
+  EXPECT_EQ(after_refusal, outcome(config.out));
+}
+
+TEST(RefusedRun, ALongWarmUpIsSaidAndTheUsualOneFits) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.schedule.warmup = 24;
+  Messages messages;
+  run_training(config, messages, false);
+  EXPECT_TRUE(messages.has("schedule.warmup is 24 of 24 steps")) << messages.text;
+  config.out = directory.path() / "other";
+  config.schedule.warmup = std::nullopt;
+  messages.text.clear();
+  run_training(config, messages, false);
+  EXPECT_FALSE(messages.has("warmup")) << messages.text;
+  RunConfig used;
+  read_config(used, config.out / "attend.yaml");
+  EXPECT_EQ(used.schedule.warmup, 2);
+  config.training.steps = 40;
+  run_training(config, messages, false);
+  read_config(used, config.out / "attend.yaml");
+  EXPECT_EQ(used.schedule.warmup, 4);
+  EXPECT_TRUE(messages.has("now schedule.warmup = 4 (was 2)")) << messages.text;
+}
+
+TEST(RefusedRun, TargetsOfOneTokenAreSaid) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.vocabulary.tokenizer = {.kind = TokenizerKind::kBpe, .vocabulary = 400};
+  config.training.steps = 1;
+  Messages messages;
+  run_training(config, messages, false);
+  EXPECT_TRUE(messages.has("are too many for this text")) << messages.text;
+}
+
+}  // namespace
+}  // namespace attend
