@@ -7,6 +7,7 @@
 
 #include "attend/base/files.h"
 #include "attend/base/names.h"
+#include "tests/damage.h"
 #include "tests/errors.h"
 
 namespace attend {
@@ -214,6 +215,14 @@ TEST(Config, TextThatCannotBeParsedSaysWhere) {
     const auto json = [&] { read_json(run, text, "config.json"); };
     EXPECT_EQ(message_of<FormatError>(json).rfind("config.json: not JSON", 0), 0u) << text;
   }
+  const auto message = [&](const char* text) {
+    return message_of<FormatError>([&] { read_json(run, text, "config.json"); });
+  };
+  EXPECT_EQ(message(""), "config.json: not JSON: it is empty; copy the file anew");
+  EXPECT_EQ(message("{\"steps\": 1,\n"),
+            "config.json: not JSON: it is cut off; copy the file anew");
+  EXPECT_EQ(message("{\n\"steps\" 1}"),
+            "config.json: not JSON at line 2, near '1'; mend it or copy the file anew");
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_THROW(read_json(run, deep, "x"), FormatError);
   EXPECT_THROW(read_yaml(run, deep, "x"), FormatError);
@@ -280,6 +289,30 @@ TEST(Config, PeekReadsOneValue) {
   EXPECT_EQ(peek("model: {kind: rnn}\n", "model", "x"), std::nullopt);
   EXPECT_EQ(peek("model: {kind: rnn}\n", "model.size", "x"), std::nullopt);
   EXPECT_EQ(peek("", "model", "x"), std::nullopt);
+}
+
+// Damaged text is still a config, or an error of ours; the config is changed whole or not at all.
+TEST(Config, DamageIsRefusedOrReadsWell) {
+  const auto check = [](const std::string& whole, const auto& read) {
+    const size_t refused = refusals<Error>(whole, 3000, [&](const std::string& text) {
+      Settings run;
+      try {
+        read(run, text);
+      } catch (const Error&) {
+        EXPECT_TRUE(same_config(run, Settings()));
+        throw;
+      }
+      Settings again;
+      read_json(again, to_json(run), "again");
+      EXPECT_TRUE(same_config(run, again)) << text;
+    });
+    EXPECT_GT(refused, 1000u);
+    EXPECT_LT(refused, 3000u);
+  };
+  check(to_yaml(unusual(), true),
+        [](Settings& run, const std::string& text) { read_yaml(run, text, "x"); });
+  check(to_json(unusual()),
+        [](Settings& run, const std::string& text) { read_json(run, text, "x"); });
 }
 
 TEST(Config, FilesGoByTheirExtension) {
