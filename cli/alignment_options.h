@@ -1,6 +1,7 @@
 // The options of commands that print which source token each target token was written from.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "attend/decode/align_text.h"
@@ -17,6 +18,18 @@ struct AlignmentOptions {
                     "after each line, the source token of each target token: 0-0 2-1");
     parser.add_flag("--words", words, "link words instead of tokens");
     place.add(parser, AlignmentConfig(), "alignment");
+  }
+
+  // What would do nothing is a usage error. `drawn`: links are not only printed but looked at.
+  void check(bool drawn = false) const {
+    if (words && !links) throw CLI::ValidationError("--words", "goes with --alignments");
+    if (links || drawn) return;
+    for (const char* path : {"layer", "head", "leave_out_ends"}) {
+      if (!place.has(path)) continue;
+      std::string name = path;
+      std::ranges::replace(name, '_', '-');
+      throw CLI::ValidationError("--alignment-" + name, "goes with --alignments");
+    }
   }
 
   AlignmentConfig config() const {

@@ -1,5 +1,7 @@
 #include "cli/command_tree.h"
 
+#include "attend/models/model.h"
+
 namespace attend::cli {
 namespace {
 
@@ -7,6 +9,11 @@ namespace {
 std::vector<std::string> choices_of(const std::string& type) {
   if (!type.starts_with('{') || !type.ends_with('}')) return {};
   return CLI::detail::split(type.substr(1, type.size() - 2), ',');
+}
+
+// --preset, or the setting of that name.
+bool is_preset(const OptionInfo& option) {
+  return !option.names.empty() && option.names.front().ends_with("preset");
 }
 
 OptionInfo describe(const CLI::Option& option) {
@@ -20,6 +27,11 @@ OptionInfo describe(const CLI::Option& option) {
   info.group = option.get_group();
   info.required = option.get_required();
   info.choices = choices_of(info.type);
+  if (info.choices.empty() && is_preset(info)) {
+    for (std::string& name : CLI::detail::split(preset_names(), ',')) {
+      info.choices.push_back(CLI::detail::trim(name));
+    }
+  }
   return info;
 }
 

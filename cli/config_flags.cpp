@@ -45,6 +45,10 @@ void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const st
   }
 }
 
+bool ConfigFlags::has_any() const {
+  return std::ranges::any_of(order_, [&](const std::string& path) { return has(path); });
+}
+
 std::optional<std::string> ConfigFlags::given(const std::string& path) const {
   const Value& value = *values_.at(path);
   if (value.option->count() == 0) return std::nullopt;

@@ -39,6 +39,10 @@ class ConfigFlags {
     }
   }
 
+  // Whether the flag of this path was given, and whether any was.
+  bool has(const std::string& path) const { return given(path).has_value(); }
+  bool has_any() const;
+
  private:
   void add(CLI::App& parser, const std::vector<Flag>& flags, const std::string& prefix);
   std::optional<std::string> given(const std::string& path) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
@@ -11,9 +12,12 @@
 #include "attend/decode/translator.h"
 #include "attend/metrics/alignment.h"
 #include "attend/metrics/perplexity.h"
+#include "attend/metrics/unicode.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/evaluate_metrics.h"
+#include "cli/numbers.h"
+#include "cli/search_flags.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -27,7 +31,7 @@ struct Options {
   std::vector<std::string> metrics;
   std::string tokenize = "13a";
   bool lowercase = false, grouped = false, json = false;
-  size_t batch_tokens = 4096;
+  Batching batching;
   ConfigFlags search;
 
   bool with_model() const { return !model.empty(); }
@@ -89,12 +93,27 @@ Results evaluate_texts(const Options& options) {
   return measure_texts(options, texts);
 }
 
+// Before any work: a line that is too long for the model.
+void check_lengths(const Options& options, const TextModel& model, const LinePairs& pairs) {
+  const LineLimit limit = line_limit(model.config, options.batching.longest_line);
+  const auto check = [&](const Tokenizer& tokenizer, const std::vector<std::string>& lines,
+                         const std::filesystem::path& file) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const size_t tokens = tokenizer.encode(lines[i]).size();
+      if (!limit.allows(tokens)) limit.fail(fmt::format("{}:{}", file.string(), i + 1), tokens);
+    }
+  };
+  check(*model.source, pairs.sources, options.source);
+  check(*model.target, pairs.targets, options.target.empty() ? options.source : options.target);
+}
+
 Results evaluate_model(const Options& options) {
   const TextModel model = TextModel::load(options.model);
   model.model->pack();
-  TranslatorConfig config{.batch_tokens = options.batch_tokens};
+  TranslatorConfig config{.batch_tokens = options.batching.batch_tokens};
   options.search.apply(config.search);
   const LinePairs pairs = read_pairs(options.source, options.target);
+  check_lengths(options, model, pairs);
   EvaluatedTexts texts;
   for (const auto& file : options.references) {
     add_reference(texts, file, pairs.sources.size(), options.source);
@@ -111,7 +130,8 @@ Results evaluate_model(const Options& options) {
     results = measure_texts(options, texts);
   }
   if (options.chosen(kPerplexity, true)) {
-    results.emplace_back(kPerplexity, measure_perplexity(model, pairs, options.batch_tokens));
+    results.emplace_back(kPerplexity,
+                         measure_perplexity(model, pairs, options.batching.batch_tokens));
   }
   return results;
 }
@@ -124,17 +144,54 @@ std::vector<Link> links_of(const std::string& line, const std::filesystem::path&
   }
 }
 
-// The error rate of every layer and head; the model directory remembers the best.
+std::string head_text(const AlignmentPlace& place) {
+  return place.head ? fmt::format("head {}", *place.head) : "mean";
+}
+
+// Links of line `at` that point to no word of its texts.
+void check_links(const Options& options, const std::vector<Link>& links, const LinePairs& pairs,
+                 size_t at) {
+  if (at >= pairs.sources.size()) return;
+  const size_t sources = split_words(pairs.sources[at]).size(),
+               targets = split_words(pairs.targets[at]).size();
+  for (const Link& link : links) {
+    if (link.source < sources && link.target < targets) continue;
+    throw DataError(
+        "{}:{}: the link {} leads out of the line, which has {} words of the source and {} of the "
+        "target, counted from 0",
+        options.gold.string(), at + 1, format_links({&link, 1}), sources, targets);
+  }
+}
+
+// The model directory remembers the best; one that cannot be written to is no reason to lose the
+// table.
+void remember(const Options& options, TextModel& model, const AlignmentPlace& best) {
+  model.best_alignment = best;
+  const ModelDirectory directory{options.model};
+  try {
+    model.save_best_alignment(directory);
+    fmt::print(stderr, "attend: {}: --alignment-layer best is now {}, {}\n",
+               directory.alignment().string(), best.layer, head_text(best));
+  } catch (const std::exception& error) {
+    fmt::print(
+        stderr, "attend: which is best is not remembered: {}; ask for --alignment-layer {}{}\n",
+        error.what(), best.layer, best.head ? fmt::format(" --alignment-head {}", *best.head) : "");
+  }
+}
+
+// The error rate of every layer and head.
 int rank_layers(const Options& options) {
   TextModel model = TextModel::load(options.model);
   const LinePairs pairs = read_pairs(options.source, options.target);
   std::vector<std::vector<Link>> gold;
   for (const std::string& line : read_lines(options.gold)) {
     gold.push_back(links_of(line, options.gold, gold.size()));
+    check_links(options, gold.back(), pairs, gold.size() - 1);
   }
   const auto ranked =
-      rank_alignments(model, pairs.sources, pairs.targets, gold, options.batch_tokens);
+      rank_alignments(model, pairs.sources, pairs.targets, gold, options.batching.batch_tokens);
   if (ranked.empty()) throw DataError("{}: the model has no attention", options.model.string());
+  if (!options.json) fmt::print("{:<22}{:>8}  {}\n", "layer", "AER", "agreement, and head");
   nlohmann::ordered_json places = nlohmann::ordered_json::array();
   for (const RankedAlignment& r : ranked) {
     const double rate = alignment_error_rate(r.stats), precision = alignment_precision(r.stats),
@@ -142,13 +199,12 @@ int rank_layers(const Options& options) {
     places.push_back({{"layer", r.place.layer}, {"alignment_error_rate", rate}});
     if (r.place.head) places.back()["head"] = *r.place.head;
     if (options.json) continue;
-    const std::string head = r.place.head ? fmt::format("head {}", *r.place.head) : "mean";
     fmt::print("{:<22}{:>8.2f}  precision {:.2f} recall {:.2f}, {}\n", r.place.layer, rate,
-               precision, recall, head);
+               precision, recall, head_text(r.place));
   }
   if (options.json) fmt::print("{}\n", places.dump());
-  model.best_alignment = ranked.front().place;
-  model.save_best_alignment({options.model});
+  std::fflush(stdout);
+  remember(options, model, ranked.front().place);
   return 0;
 }
 
@@ -169,7 +225,9 @@ Results evaluate_alignments(const Options& options) {
 void print(const Results& results, bool json) {
   if (!json) {
     for (const auto& [name, result] : results) {
-      fmt::print("{:<22}{:>8.2f}  {}\n", name, result.score, result.detail);
+      const std::string score =
+          std::isfinite(result.score) ? fmt::format("{:.2f}", result.score) : "n/a";
+      fmt::print("{:<22}{:>8}  {}\n", name, score, result.detail);
     }
     return;
   }
@@ -193,6 +251,7 @@ int run_evaluate(const Options& options) {
 
 // What the parser cannot say by itself.
 void check(const Options& options) {
+  check_search_flags(options.search);
   const int jobs = int{options.with_model()} + int{!options.hypotheses.empty()} +
                    int{!options.alignments.empty()};
   if (jobs != 1) {
@@ -276,8 +335,7 @@ Command add_evaluate(CLI::App& app) {
       ->check(CLI::IsMember({"13a", "none", "char"}).description(""))
       ->type_name("{13a,none,char}");
   parser->add_flag("--json", options->json, "one JSON object");
-  parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)")
-      ->type_name("N");
+  options->batching.add(*parser, false);
   options->search.add(*parser, SearchConfig());
   parser->footer(
       "Examples:\n"

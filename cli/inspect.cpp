@@ -8,12 +8,14 @@
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/data/lines.h"
+#include "attend/decode/line_limit.h"
 #include "attend/inspect/attention_pictures.h"
 #include "attend/inspect/draw.h"
 #include "attend/inspect/overview.h"
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/search_flags.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -22,7 +24,7 @@ namespace {
 struct Options {
   std::filesystem::path model, out;
   std::string source, target, layer, head = "mean", part, show = "attention", format;
-  bool source_given = false, target_given = false;
+  bool source_given = false, target_given = false, style_given = false;
   size_t columns = 0;
   std::string colours = "auto";
   ConfigFlags search;
@@ -49,26 +51,22 @@ std::vector<AttentionLayer> chosen_layers(const Options& options, const Seq2Seq&
   return cross.empty() ? all : cross;
 }
 
-std::vector<HeatMap> attention_maps(const Options& options, const TextModel& model,
+std::vector<HeatMap> maps_of_layers(const Options& options, const TextModel& model,
                                     const Reading& reading) {
-  std::vector<HeatMap> maps;
-  for (const AttentionLayer& layer : chosen_layers(options, *model.model)) {
-    if (options.head != "all") {
-      maps.push_back(
-          attention_picture(model, reading, layer.name, HeadChoice::parse(options.head)));
-      continue;
-    }
-    for (HeatMap& map : head_pictures(model, reading, layer.name)) maps.push_back(std::move(map));
-  }
-  share_scale(maps);
-  return maps;
+  const std::vector<AttentionLayer> layers = chosen_layers(options, *model.model);
+  if (options.head == "all") return head_pictures(model, reading, layers);
+  return attention_pictures(model, reading, layers, HeadChoice::parse(options.head));
 }
 
-// A line a layer, or JSON.
-std::string entropy_text(const Options& options, const TextModel& model, const Reading& reading) {
+// A line a layer, an object of JSON, or a map.
+std::string drawn_entropy(const Options& options, const TextModel& model, const Reading& reading,
+                          PictureFormat format) {
   const std::vector<AttentionLayer> layers = chosen_layers(options, *model.model);
+  if (format != PictureFormat::kTerminal && format != PictureFormat::kJson) {
+    const HeatMap map = entropy_picture(model, reading, layers);
+    return draw({&map, 1}, format);
+  }
   const auto all = entropies(model, reading, layers);
-  const bool as_json = options.format == "json" || options.out.extension() == ".json";
   nlohmann::ordered_json json;
   std::string text;
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -77,7 +75,7 @@ std::string entropy_text(const Options& options, const TextModel& model, const R
     for (const float entropy : all[i]) text += fmt::format(" {:6.3f}", entropy);
     text += "\n";
   }
-  return as_json ? json.dump() + "\n" : text;
+  return format == PictureFormat::kJson ? json.dump() + "\n" : text;
 }
 
 // --part, or what the model has of it.
@@ -89,7 +87,7 @@ AttentionPart chosen_part(const Options& options, const Seq2Seq& model) {
 
 std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
                              const Reading& reading) {
-  if (options.show == "attention") return attention_maps(options, model, reading);
+  if (options.show == "attention") return maps_of_layers(options, model, reading);
   if (options.show == "rollout" || options.show == "flow") {
     return {graph_picture(model, reading,
                           options.show == "flow" ? GraphMethod::kFlow : GraphMethod::kRollout,
@@ -102,25 +100,67 @@ Reading reading_of(const Options& options, const TextModel& model) {
   std::string source = options.source;
   LineReader input("-");
   if (!options.source_given && input.next()) source = input.line();
+  if (input.too_long()) {
+    throw DataError("{}:1: the line is over {} bytes; give a sentence of it", input.name(),
+                    kLongestLine);
+  }
+  const LineLimit limit = line_limit(model.config, 0);
+  const size_t tokens = model.source->encode(source).size();
+  if (!limit.allows(tokens)) limit.fail("inspect", tokens);
   if (options.target_given) return given_reading(model, source, options.target);
   SearchConfig search;
   options.search.apply(search);
   return written_reading(model, source, search);
 }
 
+PictureFormat format_of(const Options& options) {
+  return options.format.empty() ? format_of_file(options.out)
+                                : picture_format_from_name(options.format);
+}
+
+// What the parser cannot say by itself: options that would do nothing.
+void check(const Options& options) {
+  const auto refuse = [&](bool given, const char* option, const char* why) {
+    if (given) throw CLI::ValidationError(option, why);
+  };
+  const bool head = options.head != "mean", layer = !options.layer.empty();
+  if (options.show == "rollout" || options.show == "flow") {
+    refuse(layer, "--layer", "rollout and flow take all layers together");
+    refuse(head, "--head", "rollout and flow take all heads together");
+  } else if (options.show == "gradient" || options.show == "integrated") {
+    const char* const why = "gradients go through the whole model, from the source to the target";
+    refuse(!options.part.empty(), "--part", why);
+    refuse(layer, "--layer", why);
+    refuse(head, "--head", why);
+  } else if (options.show == "entropy") {
+    refuse(head, "--head", "entropy is shown of each head");
+    refuse(options.format == "moses" || options.out.extension() == ".moses", "--show",
+           "entropy has no links of words; choose another format");
+  }
+  refuse(options.target_given && options.search.has_any(), "--target",
+         "where it is given nothing is searched: leave out the options of the search");
+  check_search_flags(options.search);
+  if (options.style_given && !options.out.empty() && options.out.extension() != ".txt") {
+    refuse(options.format.empty(), "--columns, --colours", "are of the terminal, not of a file");
+  }
+}
+
+// "3", "mean", "max" or "all".
+std::string check_head_text(const std::string& text) {
+  const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  if (number || text == "mean" || text == "max" || text == "all") return "";
+  return fmt::format("should be a number from 0, mean, max or all, not '{}'", text);
+}
+
 int run_inspect(const Options& options) {
   const TextModel model = TextModel::load(options.model);
   freeze(*model.model);
+  const PictureFormat format = format_of(options);
   const Reading reading = reading_of(options, model);
-  if (options.show == "entropy") {
-    const std::string text = entropy_text(options, model, reading);
-    options.out.empty() ? fmt::print("{}", text) : replace_file(options.out, text);
-    return 0;
-  }
-  const std::vector<HeatMap> maps = maps_of(options, model, reading);
-  const PictureFormat format = options.format.empty() ? format_of_file(options.out)
-                                                      : picture_format_from_name(options.format);
-  const std::string picture = draw(maps, format, style_of(options));
+  const bool entropy = options.show == "entropy";
+  const std::string picture =
+      entropy ? drawn_entropy(options, model, reading, format)
+              : draw(maps_of(options, model, reading), format, style_of(options));
   if (!options.out.empty()) {
     replace_file(options.out, picture);
     return 0;
@@ -128,7 +168,7 @@ int run_inspect(const Options& options) {
   if (format == PictureFormat::kPng && isatty(STDOUT_FILENO) != 0) {
     throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
   }
-  if (format == PictureFormat::kTerminal && !options.target_given) {
+  if (format == PictureFormat::kTerminal && !options.target_given && !entropy) {
     fmt::print("{}\n", model.target->decode(reading.target));
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
@@ -161,22 +201,27 @@ Command add_inspect(CLI::App& app) {
           choices_text({"attention", "rollout", "flow", "gradient", "integrated", "entropy"}))
       ->check(CLI::IsMember({"attention", "rollout", "flow", "gradient", "integrated", "entropy"})
                   .description(""));
-  parser->add_option("--part", options->part, "whose attention (default: cross)")
-      ->type_name(choices_text({"encoder", "decoder", "cross"}))
-      ->check(CLI::IsMember({"encoder", "decoder", "cross"}).description(""));
+  CLI::Option* part =
+      parser->add_option("--part", options->part, "whose attention (default: cross)")
+          ->type_name(choices_text({"encoder", "decoder", "cross"}))
+          ->check(CLI::IsMember({"encoder", "decoder", "cross"}).description(""));
   parser->add_option("--layer", options->layer, "one layer, such as decoder.1.cross (default: all)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->excludes(part);
   parser->add_option("--head", options->head, "a number, mean, max or all (mean)")
-      ->type_name("HEAD");
+      ->type_name("HEAD")
+      ->check(CLI::Validator([](const std::string& text) { return check_head_text(text); }, ""));
   parser->add_option("--out", options->out, "file; its ending says the format")->type_name("FILE");
   parser
       ->add_option("--format", options->format, "how it is drawn (default: by the ending of --out)")
       ->type_name(choices_text(picture_format_names()));
-  parser->add_option("--columns", options->columns, "of the terminal (default: the window's)")
-      ->type_name("N");
-  parser->add_option("--colours", options->colours, "of the terminal (auto)")
-      ->type_name(choices_text({"auto", "none", "256", "24bit"}))
-      ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
+  CLI::Option* columns =
+      parser->add_option("--columns", options->columns, "of the terminal (default: the window's)")
+          ->type_name("N");
+  CLI::Option* colours =
+      parser->add_option("--colours", options->colours, "of the terminal (auto)")
+          ->type_name(choices_text({"auto", "none", "256", "24bit"}))
+          ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
   options->search.add(*parser, SearchConfig());
   parser->footer(
       "Examples:\n"
@@ -184,9 +229,11 @@ Command add_inspect(CLI::App& app) {
       "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
       "  attend inspect model 'ein Haus' --show integrated --out why.html\n" +
       std::string(kAttentionNote));
-  parser->final_callback([options, source, target] {
+  parser->final_callback([=] {
     options->source_given = source->count() > 0;
     options->target_given = target->count() > 0;
+    options->style_given = columns->count() + colours->count() > 0;
+    check(*options);
   });
   return {parser, [options] { return run_inspect(*options); }};
 }

@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/fields.h"
 #include "attend/base/parallel.h"
 #include "attend/kernels/machine.h"
 #include "cli/commands.h"
@@ -37,10 +40,58 @@ void require_subcommand(CLI::App& parser) {
 
 namespace {
 
+constexpr std::string_view kMore = "Run with --help for more information.";
+
 // What was printed must have arrived, also on a disk that is full.
 int finished(int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  throw IoError("cannot write standard output; is the disk full?");
+  if (std::fflush(stdout) != 0) {
+    throw IoError("cannot write standard output: {}", std::strerror(errno));
+  }
+  if (std::ferror(stdout) == 0) return code;
+  throw IoError(
+      "cannot write standard output; is the disk full? Make room there, or write elsewhere, and "
+      "run "
+      "it again");
+}
+
+// Those of the options or commands of `app` that could have been meant by a word it does not know.
+std::string suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  const CLI::App* at = &app;
+  while (true) {  // from `attend` to the last command that was named
+    for (const CLI::Option* option : at->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    if (at->get_subcommands().empty()) break;
+    at = at->get_subcommands().front();
+  }
+  if (!word.starts_with("-")) {
+    known.clear();
+    for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(command->get_name());
+    }
+  }
+  return nearest_name(word.substr(0, word.find('=')), known);
+}
+
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+  std::string near;
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    for (const std::string& word : app->remaining(true)) {
+      if (near.empty()) near = suggestion(*app, word);
+    }
+  }
+  return fmt::format("attend: {}{}\n{}\n", error.what(),
+                     near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kMore);
+}
+
+// The system does not say what to do about it.
+std::string with_remedy(const std::string& message) {
+  for (const int full : {ENOSPC, EDQUOT}) {
+    if (message.find(std::strerror(full)) == message.npos) continue;
+    return message + "; make room there, or write elsewhere, and run it again";
+  }
+  return message;
 }
 
 int run(int argc, char** argv) {
@@ -48,6 +99,7 @@ int run(int argc, char** argv) {
                "attend"};
   app.set_version_flag("--version", version());
   app.require_subcommand(0, 1);
+  app.failure_message(usage_message);
   app.get_formatter()->column_width(28);
   int threads = 0;
   app.add_option("--threads", threads, "threads to use (default: all cores, or OMP_NUM_THREADS)")
@@ -79,10 +131,10 @@ int main(int argc, char** argv) {
   try {
     return attend::cli::run(argc, argv);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}\nRun with --help for more information.\n", error.what());
+    fmt::print(stderr, "attend: {}\n{}\n", error.what(), attend::cli::kMore);
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "attend: {}\n", error.what());
+    fmt::print(stderr, "attend: {}\n", attend::cli::with_remedy(error.what()));
     return 1;
   }
 }

@@ -24,11 +24,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// A list of choices may go on in the next line after any comma.
+std::string breakable(std::string text) {
+  for (size_t at = 0; (at = text.find(',', at)) != std::string::npos; at += 3) {
+    text.insert(at + 1, "\\:");
+  }
+  return text;
+}
+
 std::string term(const OptionInfo& option) {
   const std::string name =
       option.names.empty() ? option.positional : fmt::format("{}", fmt::join(option.names, ", "));
   const std::string type =
-      option.type.empty() ? "" : fmt::format(" \\fI{}\\fR", escaped(option.type));
+      option.type.empty() ? "" : fmt::format(" \\fI{}\\fR", breakable(escaped(option.type)));
   return fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", escaped(name), type, escaped(option.help));
 }
 

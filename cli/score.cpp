@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "attend/decode/score_text.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -14,7 +16,7 @@ namespace {
 
 struct Options {
   std::filesystem::path model, source = "-", target;
-  size_t batch_tokens = 4096, window = 1024;
+  Batching batching;
   bool mean = false, tokens = false, json = false;
   AlignmentOptions alignments;
 };
@@ -25,7 +27,7 @@ std::vector<std::string> links_of(const Options& options, const TextModel& model
   const AlignmentConfig config = options.alignments.config();
   std::vector<std::string> lines;
   for (const AlignedText& text :
-       align_text(model, pairs.sources, pairs.targets, config, options.batch_tokens)) {
+       align_text(model, pairs.sources, pairs.targets, config, options.batching.batch_tokens)) {
     lines.push_back(options.alignments.line(text.weights, model, text.source, text.target));
   }
   return lines;
@@ -62,20 +64,45 @@ void print(const Options& options, const Tokenizer& tokenizer, size_t line, cons
   fmt::print("\n");
 }
 
+// A line that is too long for the model.
+struct TooLong {
+  bool target;
+  size_t tokens;
+};
+
+// Takes the first pair that has one away, with all that follow.
+std::optional<TooLong> cut(LinePairs& pairs, const TextModel& model, const LineLimit& limit) {
+  for (size_t i = 0; i < pairs.sources.size(); ++i) {
+    const size_t source = model.source->encode(pairs.sources[i]).size(),
+                 target = model.target->encode(pairs.targets[i]).size();
+    if (limit.allows(source) && limit.allows(target)) continue;
+    pairs.sources.resize(i);
+    pairs.targets.resize(i);
+    return limit.allows(source) ? TooLong{true, target} : TooLong{false, source};
+  }
+  return std::nullopt;
+}
+
 int run_score(const Options& options) {
   const TextModel model = TextModel::load(options.model);
   model.model->pack();
+  const LineLimit limit = line_limit(model.config, options.batching.longest_line);
   PairedLines input(options.source, options.target);
   for (size_t done = 0;;) {
-    const LinePairs pairs = input.read_window(options.window);
+    LinePairs pairs = input.read_window(options.batching.window);
     if (pairs.sources.empty()) return 0;
+    const std::optional<TooLong> too_long = cut(pairs, model, limit);
     std::vector<std::string> links;
     if (options.alignments.links) links = links_of(options, model, pairs);
-    const auto all = score_text(model, pairs.sources, pairs.targets, options.batch_tokens);
+    const auto all = score_text(model, pairs.sources, pairs.targets, options.batching.batch_tokens);
     for (size_t i = 0; i < all.size(); ++i) {
       print(options, *model.target, done++, all[i], links.empty() ? nullptr : &links[i]);
     }
     std::fflush(stdout);
+    if (too_long) {
+      const std::string& file = too_long->target ? input.target_name() : input.source_name();
+      limit.fail(fmt::format("{}:{}", file, done + 1), too_long->tokens);
+    }
   }
 }
 
@@ -98,11 +125,7 @@ Command add_score(CLI::App& app) {
   parser->add_flag("--mean", options->mean, "per token, the end of the line counted");
   parser->add_flag("--tokens", options->tokens, "after it, each token and its log-probability");
   parser->add_flag("--json", options->json, "one JSON object a line");
-  parser->add_option("--batch-tokens", options->batch_tokens, "tokens of a batch at most (4096)")
-      ->type_name("N");
-  parser->add_option("--window", options->window, "lines sorted by length together (1024)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+  options->batching.add(*parser);
   options->alignments.add(*parser);
   parser->footer(
       "Examples:\n"
@@ -111,6 +134,14 @@ Command add_score(CLI::App& app) {
       "  attend score model --source test.de --target test.en --alignments --words\n"
       "Scores are natural logarithms, in the order of the lines; a tab parts a token's score from "
       "the next.");
+  parser->callback([options] {
+    options->alignments.check();
+    if (!options->json) return;
+    if (options->tokens)
+      throw CLI::ValidationError("--tokens", "does not go with --json, which has them");
+    if (options->mean)
+      throw CLI::ValidationError("--mean", "does not go with --json, which has it");
+  });
   return {parser, [options] { return run_score(*options); }};
 }
 

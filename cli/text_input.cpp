@@ -12,12 +12,15 @@ namespace {
 constexpr size_t kAll = std::numeric_limits<size_t>::max();
 
 // Leaving a line out would move those after it: every line must be usable.
+void require_whole(const LineReader& reader) {
+  if (!reader.too_long()) return;
+  throw DataError("{}:{}: the line is over {} bytes; break it into sentences", reader.name(),
+                  reader.number(), kLongestLine);
+}
+
 bool next_whole(LineReader& reader) {
   if (!reader.next()) return false;
-  if (reader.too_long()) {
-    throw DataError("{}:{}: the line is over {} bytes; break it into sentences", reader.name(),
-                    reader.number(), kLongestLine);
-  }
+  require_whole(reader);
   return true;
 }
 
@@ -40,12 +43,15 @@ LinePairs checked(LinePairs pairs, const std::filesystem::path& file) {
 }  // namespace
 
 std::vector<std::string> read_window(LineReader& reader, size_t most) {
+  require_whole(reader);  // the line at which the window before ended
   std::vector<std::string> lines;
   while (lines.size() < most && (lines.empty() || reader.ready())) {
-    if (!next_whole(reader)) {
+    if (!reader.next()) {
       if (lines.empty()) tell_repairs(reader);
       break;
     }
+    if (reader.too_long() && !lines.empty()) break;
+    require_whole(reader);
     lines.emplace_back(reader.line());
   }
   return lines;
@@ -70,23 +76,30 @@ PairedLines::PairedLines(const std::filesystem::path& source, const std::filesys
 }
 
 LinePairs PairedLines::read_window(size_t most) {
+  if (failed_) std::rethrow_exception(failed_);
   LinePairs pairs;
   const size_t first = source_.number() + 1;
   pairs.sources = cli::read_window(source_, most);
-  if (!target_) {
-    split(pairs, first);
-    return pairs;
+  try {
+    target_ ? add_targets(pairs) : split(pairs, first);
+  } catch (const DataError&) {
+    if (pairs.targets.empty()) throw;
+    failed_ = std::current_exception();
+    pairs.sources.resize(pairs.targets.size());
   }
+  return pairs;
+}
+
+void PairedLines::add_targets(LinePairs& pairs) {
   while (pairs.targets.size() < pairs.sources.size() && next_whole(*target_)) {
     pairs.targets.emplace_back(target_->line());
   }
   const bool more = pairs.sources.empty() && next_whole(*target_);
   if (more || pairs.targets.size() < pairs.sources.size()) fail_unequal();
   if (pairs.sources.empty()) tell_repairs(*target_);
-  return pairs;
 }
 
-void PairedLines::split(LinePairs& pairs, size_t first) const {
+void PairedLines::split(LinePairs& pairs, size_t first) {
   for (std::string& line : pairs.sources) {
     const size_t tab = line.find('\t');
     if (tab == std::string::npos) {

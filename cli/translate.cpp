@@ -1,14 +1,18 @@
 // `attend translate`: lines from standard input through a model to standard output.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/base/special_tokens.h"
 #include "attend/data/lines.h"
 #include "attend/decode/translator.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
+#include "cli/search_flags.h"
 #include "cli/terminal.h"
 #include "cli/text_input.h"
 
@@ -20,7 +24,7 @@ struct Options {
   std::filesystem::path input = "-";
   std::filesystem::path starts;
   std::vector<std::string> banned;
-  size_t batch_tokens = 4096, window = 1024;
+  Batching batching;
   bool json = false, scores = false, draw = false;
   ConfigFlags flags;
   AlignmentOptions alignments;
@@ -60,16 +64,18 @@ std::string after_text(const Options& options, const TextModel& model, bool with
 }
 
 // Labels past the weights, such as that of an end that was left out, are not drawn.
-std::string drawn(const TextModel& model, const Translation& t, size_t i) {
+std::string drawn(const TextModel& model, const std::string& source, const Translation& t,
+                  size_t i) {
   const Tensor& weights = t.alignments[i];
   const std::vector<int32_t>& target = t.hypotheses[i].tokens;
   HeatMap map;
   for (size_t row = 0; row < std::min(weights.rows(), target.size()); ++row) {
     map.rows.push_back(model.target->piece(target[row]));
   }
-  for (size_t column = 0; column < std::min(weights.width(), t.source.size()); ++column) {
-    map.columns.push_back(model.source->piece(t.source[column]));
-  }
+  map.columns = model.source->pieces(source);
+  map.columns.resize(t.source.size() - 1);
+  map.columns.push_back(model.source->piece(t.source.back()));
+  map.columns.resize(std::min(weights.width(), map.columns.size()));
   map.values = weights.slice_rows(0, map.rows.size()).slice_columns(0, map.columns.size());
   return draw_terminal({&map, 1}, terminal_style());
 }
@@ -84,7 +90,7 @@ void print(const Options& options, const TextModel& model, bool many, size_t lin
   for (size_t i = 0; i < t.texts.size(); ++i) {
     if (many) fmt::print("{} ||| ", line);
     fmt::print("{}{}\n", t.texts[i], after_text(options, model, many || options.scores, t, i));
-    if (options.draw) fmt::print("{}", drawn(model, t, i));
+    if (options.draw) fmt::print("{}", drawn(model, source, t, i));
   }
 }
 
@@ -98,17 +104,48 @@ std::vector<std::string> read_starts(LineReader& reader, size_t count) {
   return lines;
 }
 
+// How many lines can be translated before one that is too long.
+size_t count_fitting(const Translator& translate, std::span<const std::string> lines) {
+  size_t count = 0;
+  while (count < lines.size() && translate.fits(lines[count])) ++count;
+  return count;
+}
+
+// A text of unknown tokens is never written as it is; to ban its tokens would ban others too.
+void ban(const std::string& text, const Tokenizer& tokenizer, SearchConfig& search) {
+  std::vector<int32_t> tokens = tokenizer.encode(text);
+  if (std::ranges::count(tokens, kUnknown) > 0) {
+    fmt::print(stderr, "attend: --ban '{}': not in the vocabulary, so it is never written anyway\n",
+               text);
+  } else {
+    search.banned.push_back(std::move(tokens));
+  }
+}
+
+// What the parser cannot say by itself: options that would do nothing.
+void check(const Options& options) {
+  check_search_flags(options.flags);
+  if (options.draw && options.json) {
+    throw CLI::ValidationError("--draw", "is for a person to see, and does not go with --json");
+  }
+  if (options.scores && options.json) {
+    throw CLI::ValidationError("--scores", "does not go with --json, which has them");
+  }
+  options.alignments.check(options.draw);
+}
+
 int run_translate(const Options& options) {
   std::vector<TextModel> models;
   for (const auto& directory : options.models) {
     models.push_back(TextModel::load(directory));
     models.back().model->pack();
   }
-  TranslatorConfig config{.batch_tokens = options.batch_tokens};
+  TranslatorConfig config{.batch_tokens = options.batching.batch_tokens,
+                          .longest_line = options.batching.longest_line};
   options.flags.apply(config.search);
   if (options.alignments.links || options.draw) config.alignment = options.alignments.config();
   for (const std::string& text : options.banned) {
-    config.search.banned.push_back(models.front().target->encode(text));
+    ban(text, *models.front().target, config.search);
   }
   const bool many = config.search.n_best > 1;
   const Translator translate(std::move(models), config);
@@ -118,8 +155,11 @@ int run_translate(const Options& options) {
   if (!options.starts.empty()) starts = std::make_unique<LineReader>(options.starts);
   size_t done = 0;
   while (true) {
-    const std::vector<std::string> lines = read_window(input, options.window);
+    std::vector<std::string> lines = read_window(input, options.batching.window);
     if (lines.empty()) return 0;
+    const size_t fitting = count_fitting(translate, lines);
+    const std::string too_long = fitting < lines.size() ? lines[fitting] : "";
+    lines.resize(fitting);
     std::vector<std::string> begin_with;
     if (starts) begin_with = read_starts(*starts, lines.size());
     const std::vector<Translation> all = translate(lines, done, begin_with);
@@ -128,6 +168,7 @@ int run_translate(const Options& options) {
     }
     std::fflush(stdout);
     done += lines.size();
+    if (!too_long.empty()) translate.check(too_long, fmt::format("{}:{}", input.name(), done + 1));
   }
 }
 
@@ -142,8 +183,7 @@ Command add_translate(CLI::App& app) {
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)");
   parser->add_option("--starts", options->starts, "what each translation starts with, a line each");
   parser->add_option("--ban", options->banned, "words that are never written; repeat for more");
-  parser->add_option("--batch-tokens", options->batch_tokens, "rows of a batch at most (4096)");
-  parser->add_option("--window", options->window, "lines sorted by length together (1024)");
+  options->batching.add(*parser);
   parser->add_flag("--scores", options->scores, "||| and the score after each line");
   parser->add_flag("--draw", options->draw, "what each target token looked at, below each line");
   parser->add_flag("--json", options->json, "one JSON object a line");
@@ -155,7 +195,9 @@ Command add_translate(CLI::App& app) {
       "  attend translate model --beam 8 --n-best 8 --input test.de > nbest.txt\n"
       "  attend translate first second --input test.de      (an ensemble)\n"
       "  echo 'ein Haus' | attend translate model --draw\n"
-      "With --n-best above 1 a line is: number ||| text ||| score");
+      "With --n-best above 1 a line is: number ||| text ||| score; a text is there once.\n"
+      "An empty line stays empty.");
+  parser->callback([options] { check(*options); });
   return {parser, [options] { return run_translate(*options); }};
 }
 

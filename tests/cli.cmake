@@ -12,6 +12,36 @@ expect(2 "not expected: nonsense" nonsense)
 expect(2 "not expected: --nonsense" bench --nonsense)
 expect(2 "--threads" check --threads 0)
 
+
+# Usage errors say who speaks, and what was probably meant.
+expect(2 "^attend: .*not expected: --bem; did you mean '--beam'[?]\n" translate x --bem 3)
+expect(2 "did you mean 'translate'[?]" transalte x)
+expect(2 "did you mean 'encode'[?]" tokenizer encod x)
+foreach(option window batch-tokens longest-line)
+  foreach(number 0 -1 1000001 x)
+    expect(2 "^attend: --${option}: should be a whole number from 1 to 1000000, not '${number}'"
+      translate x --${option} ${number})
+  endforeach()
+  expect(2 "--${option}: should be a whole number from 1" score x --${option} 0)
+endforeach()
+expect(2 "--batch-tokens: should be a whole number from 1" evaluate x --source y --batch-tokens 0)
+
+# Options that would do nothing.
+expect(2 "--top-k: goes with --sample" translate x --top-k 3)
+expect(2 "--temperature: goes with --sample" evaluate x --source y --temperature 3)
+expect(2 "--alignment-layer: goes with --alignments" translate x --alignment-layer a)
+expect(2 "--alignment-head: goes with --alignments" score x --alignment-head 1)
+expect(2 "--words: goes with --alignments" translate x --words)
+expect(2 "--draw: .*--json" translate x --draw --json)
+expect(2 "--(part|layer) excludes --(part|layer)" inspect x a --part encoder --layer b)
+expect(2 "--layer: rollout" inspect x a --show rollout --layer b)
+expect(2 "--head: rollout" inspect x a --show flow --head 1)
+expect(2 "--part: gradients" inspect x a --show integrated --part encoder)
+expect(2 "--head: entropy" inspect x a --show entropy --head 1)
+expect(2 "--show: entropy has no links" inspect x a --show entropy --out b.moses)
+expect(2 "--head: should be a number from 0, mean, max or all, not 'foo'" inspect x a --head foo)
+expect(2 "--target: .*nothing is searched" inspect x a --target b --beam 3)
+
 # Every command has a help with examples.
 foreach(command train translate score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
@@ -44,6 +74,10 @@ expect(2 "--hypotheses requires --references" evaluate --hypotheses ${WORK}/out)
 expect(2 "perplexity needs a model" ${texts} --metric perplexity)
 expect(2 "blue not in .*bleu" ${texts} --metric blue)
 
+file(WRITE ${WORK}/blank "\n\n")
+expect(0 "error_rate +n/a  8 edits in 0 words" evaluate --hypotheses ${WORK}/out --references ${WORK}/blank
+  --metric error_rate)
+
 # Tokenizers.
 expect(0 "words: 10 tokens, word" tokenizer train ${WORK}/ref --kind word --out ${WORK}/words)
 set(INPUT ${WORK}/ref)
@@ -60,6 +94,71 @@ expect(1 "empty: .*no text" tokenizer train ${WORK}/empty --kind word --out ${WO
 expect(2 "--out is required" tokenizer train ${WORK}/ref)
 expect(2 "--kind should be one of" tokenizer train ${WORK}/ref --kind wrod --out ${WORK}/none)
 expect(2 "say which: train, encode, decode" tokenizer)
+
+expect(1 "set the vocabulary to [0-9]+ or more .attend train: --vocabulary.vocabulary" tokenizer train
+  ${WORK}/ref --kind bpe --vocabulary 5 --out ${WORK}/none)
+execute_process(COMMAND sh -c "'${ATTEND}' tokenizer encode '${WORK}/words' --input '${WORK}/ref' > /dev/full"
+  RESULT_VARIABLE result ERROR_VARIABLE err)
+if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write standard output.* [Mm]ake room there, or")
+  message(FATAL_ERROR "A full disk: exit ${result}, ${err}")
+endif()
+
+# A model that knows twelve places: what comes before a line that is too long comes out.
+file(WRITE ${WORK}/months "january\nmay\n")
+file(WRITE ${WORK}/numbers "01\n05\n")
+set(model ${WORK}/model)
+expect(0 "trained 1 steps" train --preset tiny --source ${WORK}/months --target ${WORK}/numbers --out ${model}
+  --vocabulary.kind character --model.transformer.width 16 --model.transformer.encoder-layers 1
+  --model.transformer.decoder-layers 2 --model.transformer.positions learned
+  --model.transformer.max-length 12 --training.steps 1)
+file(WRITE ${WORK}/lines "may\n\n  \nmay\njanuary january\nmay\n")
+expect(1 "^[^\n]+\n\n\n[^\n]+\nattend: [^\n]*lines:5: the line has 15 tokens, and the model has learned places for 11; break it"
+  translate ${model} --input ${WORK}/lines)
+expect(1 "lines:1: the line has 3 tokens, and at most 2 go .*raise --longest-line" translate ${model}
+  --input ${WORK}/lines --longest-line 2)
+expect(0 "^0 [|][|][|]  [|][|][|] 0.0000\n1 [|][|][|]  [|][|][|] 0.0000\n$" translate ${model} --input ${WORK}/blank --n-best 2 --window 1)
+expect(0 "^{.line.:0,.source.:..,.translations.:.{.text.:..,.score.:0.0," translate ${model}
+  --input ${WORK}/blank --json)
+file(WRITE ${WORK}/pairs "may\t05\njanuary january\t01\n")
+expect(1 "^-[0-9.]+\nattend: [^\n]*pairs:2: the line has 15 tokens" score ${model} --source ${WORK}/pairs)
+file(WRITE ${WORK}/pairs "may\t05\nmay\t055555555555555\n")
+expect(1 "^-[0-9.]+\nattend: [^\n]*pairs:2: the line has 15 tokens" score ${model} --source ${WORK}/pairs)
+expect(1 "^attend: [^\n]*pairs:2: the line has 15 tokens" evaluate ${model} --source ${WORK}/pairs)
+file(WRITE ${WORK}/pairs "may\t05\nmay\n")
+expect(1 "^-[0-9.]+\nattend: [^\n]*pairs:2: no tab" score ${model} --source ${WORK}/pairs)
+expect(0 "--ban 'x': not in the vocabulary" translate ${model} --ban x --input ${WORK}/months)
+
+# Entropy in every form; links of several layers are named.
+expect(0 "^<svg" inspect ${model} may --show entropy --format svg)
+expect(0 "^$" inspect ${model} may --show entropy --out ${WORK}/entropy.png)
+file(READ ${WORK}/entropy.png magic LIMIT 4 HEX)
+expect_equal("${magic}" "89504e47" "the start of entropy.png")
+expect(0 "^decoder.0.cross +[0-9.]+ .*\ndecoder.1.cross +[0-9.]+ " inspect ${model} may --show entropy)
+expect(0 "^decoder.0.cross, mean [|][|][|] [0-9]-0 .*\ndecoder.1.cross, mean [|][|][|] [0-9]-0 " inspect ${model}
+  may --target 01 --format moses)
+expect(0 ".columns.:..m.,.<unk:x>.,.a." inspect ${model} mxay --target 01 --format json)
+
+string(REPEAT "may " 300000 line)
+file(WRITE ${WORK}/long "${line}\n")
+set(INPUT ${WORK}/long)
+expect(1 "standard input:1: the line is over [0-9]+ bytes" inspect ${model})
+set(INPUT /dev/null)
+
+# Which layer aligns best: a table with its head, and where it is remembered.
+file(WRITE ${WORK}/gold "0-0\n0-0\n")
+set(rank evaluate ${model} --source ${WORK}/months --target ${WORK}/numbers --gold ${WORK}/gold)
+expect(0 "^layer +AER .*head\ndecoder.*alignment.json: --alignment-layer best is now decoder" ${rank})
+find_program(SETPRIV setpriv)
+execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(SETPRIV AND user STREQUAL "0")
+  execute_process(COMMAND ${SETPRIV} --reuid=65534 --clear-groups ${ATTEND} ${rank} RESULT_VARIABLE result
+    OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT result EQUAL 0 OR NOT out MATCHES "^layer" OR NOT err MATCHES "not remembered: .*--alignment-layer dec")
+    message(FATAL_ERROR "A directory that cannot be written to: exit ${result}, ${out}${err}")
+  endif()
+endif()
+file(WRITE ${WORK}/gold "0-0\n0-3\n")
+expect(1 "gold:2: the link 0-3 leads out of the line, which has 1 words of the source and 1 of the target" ${rank})
 
 # No model where one is named.
 foreach(command translate info "score;--source;${WORK}/ref;--target;${WORK}/ref")
@@ -89,6 +188,7 @@ expect_completion("score" attend --threads 2 sc)
 expect_completion("decode" attend tokenizer d)
 expect_completion("--mean" attend score model --m)
 expect_completion("byte bpe" attend train --vocabulary.kind b)
+expect_completion("tiny" attend train --preset ti)
 
 expect(0 "^.TH ATTEND 1 " completion man)
 file(WRITE ${WORK}/attend.1 "${OUT}")

@@ -83,12 +83,18 @@ std::vector<std::string> chosen_layers(const Seq2Seq& model, const AlignmentConf
 std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
                                const AlignmentConfig& config) {
   const NoGrad no_grad;
-  Collector collector(chosen_layers(model, config), config.head, sources.packing.count());
+  const std::vector<std::string> layers = chosen_layers(model, config);
+  Collector collector(layers, config.head, sources.packing.count());
   model.logits(sources, decoder_rows(targets).inputs);
   std::vector<Tensor> all = collector.means();
   for (size_t s = 0; s < all.size(); ++s) {
     if (!all[s].defined()) {
-      throw ConfigError("alignments: the model has no head {}", config.head.value_or(0));
+      size_t most = 0;
+      for (const AttentionLayer& layer : model.attention_layers()) {
+        if (std::ranges::count(layers, layer.name) > 0) most = std::max(most, layer.heads);
+      }
+      throw ConfigError("alignments: there is no head {}; the model has {}, from 0",
+                        config.head.value_or(0), most);
     }
     if (config.leave_out_ends && all[s].width() > 0) all[s] = without_end(all[s]);
   }

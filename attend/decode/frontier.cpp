@@ -47,8 +47,10 @@ Frontier::Frontier(const Generator& model, const Tokens& sources, const SearchCo
 }
 
 size_t Frontier::limit(size_t source) const {
-  if (config_.max_length > 0) return config_.max_length;
-  return 3 * sources_.length(source) + 20;
+  const size_t wanted =
+      config_.max_length > 0 ? config_.max_length : 3 * sources_.length(source) + 20;
+  if (config_.places == 0) return wanted;
+  return std::min(wanted, std::max<size_t>(config_.places, 2) - 1);  // the start has the first
 }
 
 std::optional<int32_t> Frontier::forced(const Live& live) const {

@@ -29,6 +29,7 @@ struct SearchConfig {
   bool allow_unknown = false;
   std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
   SearchObserver* observer = nullptr;             // sees a beam grow
+  size_t places = 0;  // that the model has, for the start and all tokens; 0: any number
 
   void check(size_t vocabulary) const;  // throws ConfigError
 

@@ -12,9 +12,20 @@ namespace attend {
 // One layer: "decoder.1.cross, head 3".
 HeatMap attention_picture(const TextModel& model, const Reading& reading, std::string_view layer,
                           HeadChoice head = {});
-// Each head of a layer.
+// Several, from one pass, in colours that can be compared.
+std::vector<HeatMap> attention_pictures(const TextModel& model, const Reading& reading,
+                                        std::span<const AttentionLayer> layers,
+                                        HeadChoice head = {});
+// Each head of a layer, or of several from one pass.
 std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
                                    std::string_view layer);
+std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
+                                   std::span<const AttentionLayer> layers);
+
+// How spread out each head looks: a row for each layer, a column for each head; what a layer has
+// not is no number.
+HeatMap entropy_picture(const TextModel& model, const Reading& reading,
+                        std::span<const AttentionLayer> layers);
 
 // All layers together, and gradients.
 enum class GraphMethod { kRollout, kFlow };

@@ -34,7 +34,10 @@ std::string npy_of(std::span<const HeatMap> maps) {
 
 std::string links_of(std::span<const HeatMap> maps) {
   std::string lines;
-  for (const HeatMap& map : maps) lines += format_links(strongest_links(map.values)) + "\n";
+  for (const HeatMap& map : maps) {
+    if (maps.size() > 1) lines += map.title + " ||| ";
+    lines += format_links(strongest_links(map.values)) + "\n";
+  }
   return lines;
 }
 

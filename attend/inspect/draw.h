@@ -21,7 +21,7 @@ PictureFormat format_of_file(const std::filesystem::path& file);
 
 // The content of a file, or text for a terminal. NPY is one array [maps, rows, columns] of maps of
 // one size; Moses links are those of each row but the last, an end, to its largest column, a line a
-// map.
+// map, after its title and ||| where there are several.
 std::string draw(std::span<const HeatMap> maps, PictureFormat format,
                  const TerminalStyle& style = {});
 

@@ -19,6 +19,29 @@ void append_chunk(std::string& file, std::string_view type, std::string_view dat
   append_number(file, crc32(0, reinterpret_cast<const Bytef*>(checked.data()), checked.size()));
 }
 
+// `type` is PNG's of colours, each of `channels` bytes.
+std::string png_file(std::span<const uint8_t> pixels, size_t width, size_t height, char type,
+                     size_t channels) {
+  std::string header;
+  append_number(header, width);
+  append_number(header, height);
+  header += '\x08';  // bits
+  header += type;
+  header += std::string("\x00\x00\x00", 3);  // zlib, filters, not interlaced
+  const size_t bytes = channels * width;
+  std::string lines;
+  lines.reserve((bytes + 1) * height);
+  for (size_t y = 0; y < height; ++y) {
+    lines += '\0';  // no filter
+    lines.append(reinterpret_cast<const char*>(pixels.data()) + y * bytes, bytes);
+  }
+  std::string file = "\x89PNG\r\n\x1a\n";
+  append_chunk(file, "IHDR", header);
+  append_chunk(file, "IDAT", deflated(lines));
+  append_chunk(file, "IEND", "");
+  return file;
+}
+
 }  // namespace
 
 std::string deflated(std::string_view bytes) {
@@ -33,21 +56,11 @@ std::string deflated(std::string_view bytes) {
 }
 
 std::string grey_png(std::span<const uint8_t> pixels, size_t width, size_t height) {
-  std::string header;
-  append_number(header, width);
-  append_number(header, height);
-  header += std::string("\x08\x00\x00\x00\x00", 5);  // 8 bits, grey, zlib, filters, not interlaced
-  std::string lines;
-  lines.reserve((width + 1) * height);
-  for (size_t y = 0; y < height; ++y) {
-    lines += '\0';  // no filter
-    lines.append(reinterpret_cast<const char*>(pixels.data()) + y * width, width);
-  }
-  std::string file = "\x89PNG\r\n\x1a\n";
-  append_chunk(file, "IHDR", header);
-  append_chunk(file, "IDAT", deflated(lines));
-  append_chunk(file, "IEND", "");
-  return file;
+  return png_file(pixels, width, height, 0, 1);
+}
+
+std::string colour_png(std::span<const uint8_t> pixels, size_t width, size_t height) {
+  return png_file(pixels, width, height, 2, 3);
 }
 
 }  // namespace attend

@@ -8,9 +8,9 @@
 
 namespace attend {
 
-// The SVG of draw_svg(), `scale` pixels for each of its units, drawn by librsvg, which is loaded
-// when it is first needed: labels of any script come out right. Throws IoError where it is not
-// installed.
+// The SVG of draw_svg(), `scale` pixels for each of its units, or one where it is large, drawn by
+// librsvg, which is loaded when it is first needed: labels of any script come out right. Throws
+// IoError where it is not installed.
 std::string draw_png(std::span<const HeatMap> maps, double scale = 2.0);
 
 }  // namespace attend

@@ -9,6 +9,7 @@
 #include "attend/attention/recorder.h"
 #include "attend/base/error.h"
 #include "attend/base/special_tokens.h"
+#include "attend/decode/line_limit.h"
 #include "attend/decode/score.h"
 #include "attend/tensor/tape.h"
 
@@ -77,7 +78,8 @@ void divide(Tensor& sum, size_t count) {
 Tokens one_sequence(std::span<const int32_t> ids) { return {ids, Packing::even(1, ids.size())}; }
 
 Reading given_reading(const TextModel& model, std::string_view source, std::string_view target) {
-  Reading reading{model.source->encode(source), model.target->encode(target)};
+  Reading reading{model.source->encode(source), model.target->encode(target),
+                  model.source->pieces(source), model.target->pieces(target)};
   reading.source.push_back(kEnd);
   return reading;
 }
@@ -85,23 +87,26 @@ Reading given_reading(const TextModel& model, std::string_view source, std::stri
 Reading written_reading(const TextModel& model, std::string_view source,
                         const SearchConfig& config) {
   Reading reading = given_reading(model, source, "");
-  reading.target = search(*model.model, one_sequence(reading.source), config)[0].front().tokens;
+  SearchConfig fitting = config;
+  fitting.places = learned_positions(model.config).value_or(0);
+  reading.target = search(*model.model, one_sequence(reading.source), fitting)[0].front().tokens;
   return reading;
 }
 
 MapLabels map_labels(const TextModel& model, const Reading& reading, AttentionPart part) {
-  const auto pieces = [](const Tokenizer& tokenizer, std::span<const int32_t> ids) {
-    std::vector<std::string> all;
-    for (const int32_t id : ids) all.push_back(tokenizer.piece(id));
-    return all;
+  // `known` stands for the first ids, if for any.
+  const auto pieces = [](const Tokenizer& tokenizer, std::span<const int32_t> ids,
+                         std::vector<std::string> known) {
+    for (size_t i = known.size(); i < ids.size(); ++i) known.push_back(tokenizer.piece(ids[i]));
+    return known;
   };
-  std::vector<std::string> source = pieces(*model.source, reading.source);
+  std::vector<std::string> source = pieces(*model.source, reading.source, reading.source_pieces);
   if (part == AttentionPart::kEncoder && model.config.kind == ModelKind::kLabel &&
       model.config.label.pooling == LabelPooling::kFirst) {
     source.insert(source.begin(), model.source->piece(kStart));
   }
   if (part == AttentionPart::kEncoder) return {source, source};
-  std::vector<std::string> target = pieces(*model.target, reading.target);
+  std::vector<std::string> target = pieces(*model.target, reading.target, reading.target_pieces);
   if (part == AttentionPart::kDecoder) {
     target.insert(target.begin(), model.target->piece(kStart));
     return {target, target};
@@ -133,8 +138,19 @@ AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name) {
 
 std::vector<AttentionLayer> attention_layers(const Seq2Seq& model, AttentionPart part) {
   std::vector<AttentionLayer> found = layers_of(model.attention_layers(), part);
-  if (found.empty()) throw ConfigError("the model has no {} attention", name_of(part));
-  return found;
+  if (!found.empty()) return found;
+  std::vector<std::string_view> others;
+  for (const AttentionLayer& layer : model.attention_layers()) {
+    if (std::ranges::count(others, name_of(layer.part)) == 0) others.push_back(name_of(layer.part));
+  }
+  if (others.empty()) {
+    throw ConfigError(
+        "the model has no {} attention, nor any other; ask for gradients instead (attend inspect: "
+        "--show gradient)",
+        name_of(part));
+  }
+  throw ConfigError("the model has no {} attention; it has: {}", name_of(part),
+                    fmt::join(others, ", "));
 }
 
 Tensor visit_heads(const TextModel& model, const Reading& reading,
@@ -160,19 +176,29 @@ std::vector<Tensor> attention_heads(const TextModel& model, const Reading& readi
 Tensor attention_map(const TextModel& model, const Reading& reading, std::string_view layer,
                      HeadChoice choice) {
   const AttentionLayer found = attention_layer(*model.model, layer);
+  return attention_maps(model, reading, {&found, 1}, choice).front();
+}
+
+void check_head(const AttentionLayer& layer, HeadChoice choice) {
+  if (choice.kind != HeadChoice::Kind::kOne || choice.head < layer.heads) return;
+  throw ConfigError("layer {} has {} heads, from 0; there is no head {}", layer.name, layer.heads,
+                    choice.head);
+}
+
+std::vector<Tensor> attention_maps(const TextModel& model, const Reading& reading,
+                                   std::span<const AttentionLayer> layers, HeadChoice choice) {
+  for (const AttentionLayer& layer : layers) check_head(layer, choice);
   std::vector<size_t> one;
   if (choice.kind == HeadChoice::Kind::kOne) one = {choice.head};
-  if (!one.empty() && choice.head >= found.heads) {
-    throw ConfigError("layer {} has {} heads, from 0; there is no head {}", found.name, found.heads,
-                      choice.head);
-  }
-  Tensor merged;
-  const auto add = [&](size_t, size_t, const Tensor& weights) {
-    merge(merged, weights, choice.kind);
+  std::vector<Tensor> maps(layers.size());
+  const auto add = [&](size_t layer, size_t, const Tensor& weights) {
+    merge(maps[layer], weights, choice.kind);
   };
-  visit_heads(model, reading, {&found, 1}, add, one);
-  if (choice.kind == HeadChoice::Kind::kMean) divide(merged, found.heads);
-  return merged;
+  visit_heads(model, reading, layers, add, one);
+  for (size_t i = 0; choice.kind == HeadChoice::Kind::kMean && i < maps.size(); ++i) {
+    divide(maps[i], layers[i].heads);
+  }
+  return maps;
 }
 
 Tensor together(std::span<const Tensor> heads, HeadChoice choice) {
@@ -188,12 +214,7 @@ Tensor together(std::span<const Tensor> heads, HeadChoice choice) {
 
 std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
                               std::span<const AttentionLayer> layers) {
-  std::vector<Tensor> means(layers.size());
-  visit_heads(model, reading, layers, [&](size_t layer, size_t, const Tensor& weights) {
-    merge(means[layer], weights, HeadChoice::Kind::kMean);
-  });
-  for (size_t i = 0; i < means.size(); ++i) divide(means[i], layers[i].heads);
-  return means;
+  return attention_maps(model, reading, layers, {HeadChoice::Kind::kMean});
 }
 
 Tensor mean_map(const TextModel& model, const Reading& reading, AttentionPart part) {

@@ -14,6 +14,9 @@ namespace attend {
 struct Reading {
   std::vector<int32_t> source;  // with its end, as the model reads it
   std::vector<int32_t> target;  // without start and end
+  // What a person sees of each, ends left out: known where the text was given, which is where
+  // unknown tokens can say what they stand for.
+  std::vector<std::string> source_pieces = {}, target_pieces = {};
 };
 
 // One sequence alone, as models read it.
@@ -41,6 +44,9 @@ struct HeadChoice {
   static HeadChoice parse(std::string_view text);  // "3", "mean", "max"; or ConfigError
 };
 
+// Throws ConfigError where the layer has no such head.
+void check_head(const AttentionLayer& layer, HeadChoice choice);
+
 // The layer of that name. Throws ConfigError with those there are.
 AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name);
 
@@ -64,6 +70,9 @@ Tensor visit_heads(const TextModel& model, const Reading& reading,
 // Maps of heads as one map.
 Tensor together(std::span<const Tensor> heads, HeadChoice choice);
 
+// One map for each layer, of the heads chosen, from one forced pass.
+std::vector<Tensor> attention_maps(const TextModel& model, const Reading& reading,
+                                   std::span<const AttentionLayer> layers, HeadChoice choice);
 // The mean over heads of each layer.
 std::vector<Tensor> mean_maps(const TextModel& model, const Reading& reading,
                               std::span<const AttentionLayer> layers);

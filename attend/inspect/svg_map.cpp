@@ -175,7 +175,9 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
                R"x(x="-1" y="-1" width="{}" height="{}"/>)x",
                static_cast<double>(place.columns) * place.cell + 2 - place.gap,
                static_cast<double>(place.rows) * place.cell + 2 - place.gap);
-    if (shared.as_image) {
+    if (shared.as_image && !shared.options.images) {
+      // painted by someone else
+    } else if (shared.as_image) {
       write_image(write, map, place, shared.has_sign);
     } else {
       write_rectangles(write, map, place, shared.options.tooltips);
@@ -183,6 +185,13 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
     write.line("</g>");
   }
   write.line("</g>");
+}
+
+// A file of its own.
+std::string whole_svg(SvgParts parts) {
+  const size_t first = parts.body.find('\n') + 1;  // after the opening tag
+  parts.body.insert(first, "<style>" + parts.style + "</style>\n");
+  return std::move(parts.body);
 }
 
 }  // namespace
@@ -201,15 +210,17 @@ std::string xml_escaped(std::string_view text) {
   return xml;
 }
 
+bool drawn_as_images(std::span<const HeatMap> maps) {
+  size_t cells = 0;
+  for (const HeatMap& map : maps) cells += map.values.size();
+  return cells > kMostCells;
+}
+
 SvgParts svg_parts(std::span<const HeatMap> maps, const SvgOptions& options) {
   const Picture picture = lay_out(maps);
-  size_t cells = 0;
   Shared shared{.options = options};
-  for (const HeatMap& map : maps) {
-    cells += map.values.size();
-    shared.has_sign |= map.has_sign;
-  }
-  shared.as_image = cells > kMostCells;
+  for (const HeatMap& map : maps) shared.has_sign |= map.has_sign;
+  shared.as_image = drawn_as_images(maps);
   Writer write;
   write.line(R"x(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" )x"
              R"x(viewBox="0 0 {0:.0f} {1:.0f}" font-family="system-ui, sans-serif" fill="#222">)x",
@@ -228,11 +239,10 @@ SvgParts svg_parts(std::span<const HeatMap> maps, const SvgOptions& options) {
   return {style_of(shared.has_sign), std::move(write.text)};
 }
 
-std::string draw_svg(std::span<const HeatMap> maps) {
-  SvgParts parts = svg_parts(maps, {});
-  const size_t first = parts.body.find('\n') + 1;  // after the opening tag
-  parts.body.insert(first, "<style>" + parts.style + "</style>\n");
-  return parts.body;
+std::string draw_svg(std::span<const HeatMap> maps) { return whole_svg(svg_parts(maps, {})); }
+
+std::string draw_svg_frame(std::span<const HeatMap> maps) {
+  return whole_svg(svg_parts(maps, {.images = false}));
 }
 
 }  // namespace attend

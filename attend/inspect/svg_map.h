@@ -14,6 +14,10 @@ namespace attend {
 // past that a map is an image.
 std::string draw_svg(std::span<const HeatMap> maps);
 
+// Whether maps are images there; and the same file without them, for who paints them himself.
+bool drawn_as_images(std::span<const HeatMap> maps);
+std::string draw_svg_frame(std::span<const HeatMap> maps);
+
 // Visible text (text_width.h) as it may stand between tags or in an attribute.
 std::string xml_escaped(std::string_view text);
 
@@ -25,6 +29,7 @@ struct SvgParts {
 struct SvgOptions {
   bool tooltips = true;
   bool focus = false;  // maps can be reached with the keyboard
+  bool images = true;  // or nothing in their place
 };
 SvgParts svg_parts(std::span<const HeatMap> maps, const SvgOptions& options);
 

@@ -23,9 +23,17 @@ namespace fs = std::filesystem;
 
 constexpr const char* kManifest = "manifest.json";
 
+// Piece by piece, so that it takes no memory of the size of the file.
 std::string crc32_of(const MappedFile& file) {
-  const auto* const bytes = reinterpret_cast<const Bytef*>(file.bytes().data());
-  return fmt::format("{:08x}", ::crc32_z(0, bytes, file.bytes().size()));
+  constexpr size_t kPiece = size_t{1} << 24;
+  uLong crc = 0;
+  for (auto rest = file.bytes(); !rest.empty();) {
+    const auto piece = rest.first(std::min(kPiece, rest.size()));
+    crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+    file.release(piece);
+    rest = rest.subspan(piece.size());
+  }
+  return fmt::format("{:08x}", crc);
 }
 
 void sync_to_disk(const fs::path& path) {

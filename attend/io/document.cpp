@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
@@ -14,7 +15,7 @@ constexpr size_t kMaxDepth = 64;
 // Builds the tree from nlohmann's events: its own tree would drop duplicate keys.
 class JsonReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit JsonReader(std::string_view origin) : origin_(origin) {}
+  JsonReader(std::string_view text, std::string_view origin) : text_(text), origin_(origin) {}
   Document root;
 
   bool null() override { return add({}); }
@@ -39,12 +40,26 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
     open_.back().key_lines.push_back(0);
     return true;
   }
-  bool parse_error(size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& error) override {
-    throw FormatError("{}: not JSON: {}", origin_, error.what());
+  bool parse_error(size_t position, const std::string& token,
+                   const nlohmann::detail::exception& /*error*/) override {
+    if (position > text_.size() || text_.find_first_not_of(" \t\r\n") == text_.npos) {
+      throw FormatError("{}: not JSON: it is {}; copy the file anew", origin_,
+                        text_.empty() ? "empty" : "cut off");
+    }
+    const auto lines = std::ranges::count(text_.substr(0, position), '\n') + 1;
+    throw FormatError("{}: not JSON at line {}, near '{}'; mend it or copy the file anew", origin_,
+                      lines, shown(token));
   }
 
  private:
+  // The end of what was read, which is where the mistake is, as a line of ASCII.
+  static std::string shown(std::string_view token) {
+    std::string text(token.substr(token.size() - std::min<size_t>(token.size(), 20)));
+    std::ranges::replace_if(
+        text, [](char c) { return c < 0x20 || c > 0x7E; }, '?');
+    return text;
+  }
+
   bool literal(std::string text) {
     return add({.kind = Document::Kind::kScalar,
                 .style = Document::Style::kLiteral,
@@ -71,6 +86,7 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
+  std::string_view text_;
   std::string origin_;
   std::vector<Document> open_;
 };
@@ -121,7 +137,7 @@ class YamlReader {
 }  // namespace
 
 Document parse_json(std::string_view text, std::string_view origin) {
-  JsonReader reader(origin);
+  JsonReader reader(text, origin);
   nlohmann::json::sax_parse(text, &reader);
   return std::move(reader.root);
 }

@@ -121,7 +121,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       if (__builtin_mul_overflow(bytes, extent, &bytes)) fail("is larger than any memory");
     }
     if (begin > end || end > data_size_) {
-      fail(fmt::format("lies at {} to {} of {} bytes of data", begin, end, data_size_));
+      fail(fmt::format("lies at {} to {} of {} bytes of data{}", begin, end, data_size_,
+                       begin > end ? "" : "; the file is cut off, copy it anew"));
     }
     if (end - begin != bytes) {
       fail(fmt::format("has {} bytes, but {} of shape [{}] takes {}", end - begin, entry_.dtype,
@@ -177,13 +178,15 @@ void check_layout(std::vector<Entry>& entries, size_t data_size, std::string_vie
 SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string_view origin) {
   uint64_t length = 0;
   if (file.size() < sizeof length) {
-    throw FormatError("{}: {} bytes are too few for a safetensors file", origin, file.size());
+    throw FormatError(
+        "{}: {} bytes are too few for a safetensors file; it is cut off, copy it anew", origin,
+        file.size());
   }
   std::memcpy(&length, file.data(), sizeof length);
   if (length > file.size() - sizeof length) {
     throw FormatError(
-        "{}: announces a header of {} bytes but has {} in all; it is cut short or no safetensors "
-        "file",
+        "{}: announces a header of {} bytes but has {} in all; it is cut off, then copy it "
+        "anew, or no safetensors file",
         origin, length, file.size());
   }
   if (length > kMaxHeader) {

@@ -41,7 +41,8 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   loaded.config = load_model_config(directory);
   const Tokenizers tokenizers = load_tokenizers(directory);
   if (tokenizers.source == nullptr) {
-    throw IoError("{}: it has no tokenizer", directory.root.string());
+    throw IoError("{}: it has no tokenizer; copy the model directory anew, with all its files",
+                  directory.root.string());
   }
   loaded.source = tokenizers.source;
   loaded.target = tokenizers.target;

@@ -66,7 +66,10 @@ Reading reading_of(const ExplorerRun& run, const std::string& path) {
   const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
   const size_t node = number_of("node", last);
   if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
-  return {run.reading.source, run.tree->tokens(node)};
+  Reading reading = run.reading;
+  reading.target = run.tree->tokens(node);
+  if (reading.target != run.reading.target) reading.target_pieces.clear();
+  return reading;
 }
 
 Tensor chosen_map(const TextModel& model, const Reading& reading,

@@ -1,6 +1,7 @@
 #include "attend/serve/explorer_run.h"
 
 #include "attend/base/special_tokens.h"
+#include "attend/decode/line_limit.h"
 #include "attend/inspect/step_rows.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
@@ -110,6 +111,15 @@ struct Forced {
   }
 };
 
+// JSON would make a large number of a negative one, and a whole one of a fraction.
+size_t number_of(const Json& json, const char* name, size_t otherwise) {
+  if (!json.contains(name)) return otherwise;
+  const Json& value = json[name];
+  if (value.is_number_unsigned()) return value.get<size_t>();
+  throw ConfigError("run: {} is {}; it should be a whole number from 0", name,
+                    dumped(value).substr(0, 40));
+}
+
 // Ends a search whose listener has gone.
 struct NobodyListens {};
 
@@ -120,16 +130,16 @@ RunRequest RunRequest::parse(std::string_view text) {
   if (!json.is_object()) throw DataError("run: the request is no JSON object");
   RunRequest request;
   try {
-    request.model = json.value("model", size_t{0});
+    request.model = number_of(json, "model", request.model);
     request.source = json.at("source").get<std::string>();
     request.start = json.value("start", "");
     if (json.contains("target") && !json["target"].is_null()) {
       request.target = json["target"].get<std::string>();
     }
-    request.beam = json.value("beam", request.beam);
-    request.top = json.value("top", request.top);
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError("run: {}", error.what());
+    request.beam = number_of(json, "beam", request.beam);
+    request.top = number_of(json, "top", request.top);
+  } catch (const nlohmann::json::exception&) {
+    throw DataError("run: it needs a source, which is a string, as start and target are");
   }
   if (request.beam == 0 || request.beam > kWidestBeam || request.top > kMostCandidates) {
     throw ConfigError("run: a beam of {} and {} candidates; at most {} and {}", request.beam,
@@ -158,6 +168,7 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
   SearchConfig config{.beam = request.beam, .n_best = request.beam};
   config.observer = tree.get();
   config.max_length = std::min(3 * run.reading.source.size() + 20, kMostTokens);
+  config.places = learned_positions(model.config).value_or(0);
   std::vector<Hypothesis> found;
   try {
     found = search(*model.model, one_sequence(run.reading.source), config, start).front();

@@ -58,6 +58,16 @@ class SentencePieceTokenizer : public Tokenizer {
     return processor_.IdToPiece(id);
   }
 
+  std::vector<std::string> pieces(std::string_view line) const override {
+    std::vector<std::string> all;  // SentencePiece gives the text of what is unknown
+    require(processor_.Encode(line, &all));
+    const std::vector<int32_t> ids = encode(line);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (ids[i] == kUnknown) all[i] = unknown_piece(all[i]);
+    }
+    return all;
+  }
+
   std::string serialized() const override { return model_; }
 
  private:
@@ -137,6 +147,32 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
   };
 }
 
+// SentencePiece's words for what went wrong, as "size ... 5 vs 16", begin with a line of its source
+// and name flags of its own.
+[[noreturn]] void fail_training(const TokenizerConfig& config, std::string message) {
+  if (const size_t at = message.find("smaller than required_chars. "); at != message.npos) {
+    const std::string numbers = message.substr(at);
+    const size_t least = std::stoul(numbers.substr(numbers.find(" vs ") + 4));
+    throw ConfigError(
+        "tokenizer: {} with a vocabulary of {}: the text alone has {} characters and special "
+        "tokens; set the vocabulary to {} or more (attend train: --vocabulary.vocabulary), or "
+        "lower character_coverage",
+        name_of(config.kind), config.vocabulary, least, least);
+  }
+  if (const size_t at = message.find("Vocabulary size too high"); at != message.npos) {
+    const std::string rest = message.substr(at);
+    const size_t most = std::stoul(rest.substr(rest.find("<= ") + 3));
+    throw ConfigError(
+        "tokenizer: {} with a vocabulary of {}: the text gives {} at most; set the vocabulary to "
+        "that or less (attend train: --vocabulary.vocabulary)",
+        name_of(config.kind), config.vocabulary, most);
+  }
+  if (const size_t end = message.rfind("] "); end != message.npos) message.erase(0, end + 2);
+  throw ConfigError("tokenizer: {} with a vocabulary of {} cannot be trained: {}",
+                    name_of(config.kind), config.vocabulary,
+                    message.empty() ? "SentencePiece does not say why" : message);
+}
+
 }  // namespace
 
 std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
@@ -175,10 +211,7 @@ std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& conf
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(flags, &sentences, &model);
   if (!sentences.any()) throw DataError("tokenizer: there is no text to take a vocabulary from");
-  if (!status.ok()) {
-    throw ConfigError("tokenizer: {} with a vocabulary of {}: {}", name_of(config.kind),
-                      config.vocabulary, status.error_message());
-  }
+  if (!status.ok()) fail_training(config, status.error_message());
   return parse_sentencepiece(model, "the trained tokenizer");
 }
 

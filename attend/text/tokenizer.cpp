@@ -37,6 +37,10 @@ void Tokenizer::check(int32_t id) const {
   }
 }
 
+std::string Tokenizer::unknown_piece(std::string_view text) {
+  return fmt::format("<unk:{}>", text);
+}
+
 std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
                                                  const LineSource& lines) {
   const bool subwords =

@@ -39,6 +39,8 @@ class Tokenizer {
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
   // What a person sees: "▁the", "a", "<unk>".
   virtual std::string piece(int32_t id) const = 0;
+  // Those of encode(line), one for each id; an unknown one says what it stands for: "<unk:ß>".
+  virtual std::vector<std::string> pieces(std::string_view line) const = 0;
   virtual std::string serialized() const = 0;  // the file's content
 
   void save(const std::filesystem::path& file) const;
@@ -46,6 +48,7 @@ class Tokenizer {
 
  protected:
   void check(int32_t id) const;
+  static std::string unknown_piece(std::string_view text);
 };
 
 struct TokenizerConfig {

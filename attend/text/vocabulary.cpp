@@ -40,6 +40,14 @@ void each_piece(TokenizerKind kind, std::string_view line, const Use& use) {
   use(line.substr(begin, line.find_last_not_of(kWhiteSpace) + 1 - begin));
 }
 
+// Spaces are told from those that part tokens.
+std::string visible_piece(std::string piece) {
+  for (size_t at = piece.find(' '); at != piece.npos; at = piece.find(' ')) {
+    piece.replace(at, 1, "▁");
+  }
+  return piece;
+}
+
 // The most frequent first; those that are as frequent in the order of their bytes.
 std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> counts,
                                        const TokenizerConfig& config) {
@@ -81,8 +89,14 @@ std::string ByteTokenizer::piece(int32_t id) const {
   check(id);
   if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
   const int32_t byte = id - kSpecialTokens;
-  const bool visible = byte > 0x20 && byte < 0x7F;
-  return visible ? std::string(1, static_cast<char>(byte)) : fmt::format("<0x{:02X}>", byte);
+  const bool printable = byte >= 0x20 && byte < 0x7F;
+  return printable ? visible_piece({static_cast<char>(byte)}) : fmt::format("<0x{:02X}>", byte);
+}
+
+std::vector<std::string> ByteTokenizer::pieces(std::string_view line) const {
+  std::vector<std::string> all;
+  for (const int32_t id : encode(line)) all.push_back(piece(id));
+  return all;
 }
 
 ListTokenizer::ListTokenizer(TokenizerKind kind, bool lowercase, std::vector<std::string> pieces)
@@ -119,11 +133,17 @@ std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
 std::string ListTokenizer::piece(int32_t id) const {
   check(id);
   if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
-  std::string piece = pieces_[static_cast<size_t>(id - kSpecialTokens)];
-  for (size_t at = piece.find(' '); at != piece.npos; at = piece.find(' ')) {
-    piece.replace(at, 1, "▁");
-  }
-  return piece;
+  return visible_piece(pieces_[static_cast<size_t>(id - kSpecialTokens)]);
+}
+
+std::vector<std::string> ListTokenizer::pieces(std::string_view line) const {
+  const std::string lower = lowercase_ ? lower_case(line) : "";
+  std::vector<std::string> all;
+  each_piece(kind_, lowercase_ ? lower : line, [&](std::string_view text) {
+    std::string shown = visible_piece(std::string(text));
+    all.push_back(ids_.contains(text) ? std::move(shown) : unknown_piece(shown));
+  });
+  return all;
 }
 
 std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,

@@ -35,6 +35,7 @@ class ByteTokenizer : public Tokenizer {
   std::vector<int32_t> encode(std::string_view line) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   std::string piece(int32_t id) const override;
+  std::vector<std::string> pieces(std::string_view line) const override;
   std::string serialized() const override;
 
  private:
@@ -54,12 +55,13 @@ class ListTokenizer : public Tokenizer {
   std::vector<int32_t> encode(std::string_view line) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   std::string piece(int32_t id) const override;
+  std::vector<std::string> pieces(std::string_view line) const override;
   std::string serialized() const override;
 
  private:
   TokenizerKind kind_;
   bool lowercase_;
-  std::vector<std::string> pieces_;
+  std::vector<std::string> pieces_;  // without the special ones
   std::unordered_map<std::string_view, int32_t> ids_;
 };
 

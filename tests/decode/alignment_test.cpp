@@ -71,6 +71,9 @@ TEST(Alignment, ErrorsSayWhatThereIs) {
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
   expect_error<ConfigError>([&] { alignments(model, sources, targets, {.layer = "decoder.2"}); },
                             "no layer 'decoder.2' looks at the source; there are: decoder.0.cross");
+  expect_error<ConfigError>([&] { alignments(model, sources, targets, {.head = 9}); },
+                            fmt::format("there is no head 9; the model has {}, from 0",
+                                        model.attention_layers().front().heads));
   RnnConfig config = RnnConfig::preset("vanilla");
   config.source_vocabulary = kSourceTokens;
   config.target_vocabulary = kTargetTokens;

@@ -85,6 +85,23 @@ TEST(Reading, LabelsSayWhoLooksAtWhom) {
             (std::vector<std::string>{"<s>", "c"}));
 }
 
+TEST(Reading, UnknownTokensAreLabelledByTheirText) {
+  const TextModel model = small_transformer_model();
+  const MapLabels cross =
+      map_labels(model, given_reading(model, "aß b", "xa"), AttentionPart::kCross);
+  EXPECT_EQ(cross.columns, (std::vector<std::string>{"a", "<unk:ß>", "▁", "b", "</s>"}));
+  EXPECT_EQ(cross.rows, (std::vector<std::string>{"<unk:x>", "a", "</s>"}));
+}
+
+TEST(Reading, WritesNoFurtherThanLearnedPlaces) {
+  ModelConfig config = ModelConfig::of_preset("tiny");
+  config.transformer.positions = PositionScheme::kLearned;
+  config.transformer.max_length = 8;
+  const TextModel model = small_model(config);
+  const Reading reading = written_reading(model, "abcdefg", {.beam = 1, .min_length = 20});
+  EXPECT_EQ(attention_map(model, reading, "decoder.0.cross").rows(), 8u);
+}
+
 TEST(Reading, ADecoderLooksBackOnly) {
   const TextModel model = small_transformer_model();
   const Reading reading = given_reading(model, "abcd", "efgh");
@@ -121,6 +138,11 @@ TEST(Reading, NamesWhatThereIs) {
   const TextModel fixed = small_rnn_model("vanilla");
   expect_error<ConfigError>([&] { attention_map(fixed, reading, "decoder.attention"); },
                             "the model has no attention");
+  expect_error<ConfigError>([&] { attention_layers(*fixed.model, AttentionPart::kCross); },
+                            "the model has no cross attention, nor any other; ask for gradients");
+  const TextModel recurrent = small_rnn_model("bahdanau");
+  expect_error<ConfigError>([&] { attention_layers(*recurrent.model, AttentionPart::kEncoder); },
+                            "the model has no encoder attention; it has: cross");
 }
 
 TEST(Overview, ThumbnailsKeepTheLargestOfEachCell) {

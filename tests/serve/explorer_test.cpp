@@ -14,6 +14,7 @@
 #include "attend/base/files.h"
 #include "attend/inspect/colour_scale.h"
 #include "attend/serve/server.h"
+#include "tests/damage.h"
 #include "tests/errors.h"
 #include "tests/inspect/readings.h"
 
@@ -101,6 +102,29 @@ TEST_F(ExplorerTest, ForcesAGivenText) {
     EXPECT_NEAR(all[2]["row"][i].get<float>(), mean.data()[mean.stride() + i], 1e-6f);
   }
   EXPECT_EQ(all[4]["path"].size(), 3u);
+}
+
+// Whatever the request, it ends with an event: done, or an error that says something.
+TEST_F(ExplorerTest, DamagedRequestsEndWell) {
+  const Json whole = {{"model", 0}, {"source", "ab"}, {"target", "e"}, {"beam", 2}, {"top", 3}};
+  std::mt19937 random(1);  // NOLINT: the same every time
+  size_t errors = 0, done = 0;
+  for (int i = 0; i < 500; ++i) {
+    Json last;
+    explorer_.start_run(damaged(whole.dump(), random), [&](const std::string& line) {
+      last = Json::parse(line);
+      return true;
+    });
+    ASSERT_TRUE(last.contains("event"));
+    if (last["event"] == "done") {
+      ++done;
+    } else {
+      ++errors;
+      ASSERT_FALSE(last["error"].get<std::string>().empty());
+    }
+  }
+  EXPECT_GT(errors, 100u);
+  EXPECT_GT(done, 10u);
 }
 
 TEST_F(ExplorerTest, GivesMapsAsBytes) {
@@ -201,6 +225,15 @@ TEST_F(ExplorerTest, AModelWithoutAttentionStillWrites) {
       "the model has no attention");
 }
 
+TEST_F(ExplorerTest, UnknownTokensSayWhatTheyStandFor) {
+  const auto given = events(explorer_, {{"source", "aß"}, {"target", "ab"}});
+  EXPECT_EQ(given.front()["tokens"], Json({"a", "<unk:ß>", "</s>"}));
+  const Json labels = Json::parse(explorer_.labels(given.front()["run"], {}));
+  EXPECT_EQ(labels["columns"], Json({"a", "<unk:ß>", "</s>"}));
+  const Json of_path = Json::parse(explorer_.labels(given.front()["run"], {{"path", "1"}}));
+  EXPECT_EQ(of_path["columns"], labels["columns"]);
+}
+
 TEST_F(ExplorerTest, SaysWhatIsWrong) {
   const auto error = [&](const std::string& request) {
     std::string text;
@@ -222,6 +255,10 @@ TEST_F(ExplorerTest, SaysWhatIsWrong) {
             "run: the beginning has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(R"({"source": "a", "model": 7})"), "there is no model 7; the explorer has 2");
   EXPECT_NE(error(R"({"source": "a", "beam": 0})").find("a beam of 0"), std::string::npos);
+  EXPECT_EQ(error(R"({"source": "a", "top": -5})"),
+            "run: top is -5; it should be a whole number from 0");
+  EXPECT_EQ(error(R"({"source": "a", "beam": 1.5})"),
+            "run: beam is 1.5; it should be a whole number from 0");
   expect_error<NotFound>([&] { explorer_.run(99); }, "run 99 is no longer kept");
 }
 

@@ -1,0 +1,63 @@
+// What a model looks at as pictures: several layers from one pass, and in every form.
+#include "attend/inspect/attention_pictures.h"
+
+#include <gtest/gtest.h>
+
+#include "attend/inspect/draw.h"
+#include "attend/inspect/overview.h"
+#include "tests/inspect/maps.h"
+#include "tests/inspect/readings.h"
+
+namespace attend {
+namespace {
+
+TEST(AttentionPictures, OfSeveralLayersAreThoseOfEach) {
+  const TextModel model = small_transformer_model();
+  const Reading reading = given_reading(model, "abcd", "ef");
+  const std::vector<AttentionLayer> layers = model.model->attention_layers();
+  const auto together = attention_pictures(model, reading, layers, HeadChoice::parse("max"));
+  const auto heads = head_pictures(model, reading, layers);
+  ASSERT_EQ(together.size(), layers.size());
+  ASSERT_EQ(heads.size(), 2 * layers.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const HeatMap alone =
+        attention_picture(model, reading, layers[i].name, HeadChoice::parse("max"));
+    EXPECT_EQ(together[i].title, alone.title);
+    EXPECT_EQ(together[i].rows, alone.rows);
+    EXPECT_EQ(together[i].values.to_vector(), alone.values.to_vector());
+    EXPECT_EQ(together[i].most, together[0].most);
+    const auto own = head_pictures(model, reading, layers[i].name);
+    for (size_t head = 0; head < 2; ++head) {
+      EXPECT_EQ(heads[2 * i + head].title, own[head].title);
+      EXPECT_EQ(heads[2 * i + head].values.to_vector(), own[head].values.to_vector());
+    }
+  }
+}
+
+TEST(AttentionPictures, EntropyIsAMapOfLayersAndHeads) {
+  const TextModel model = small_transformer_model();
+  const Reading reading = given_reading(model, "abcd", "ef");
+  std::vector<AttentionLayer> layers = model.model->attention_layers();
+  const auto numbers = entropies(model, reading, layers);
+  const HeatMap map = entropy_picture(model, reading, layers);
+  map.check();
+  ASSERT_EQ(map.rows.size(), layers.size());
+  EXPECT_EQ(map.rows[0], layers[0].name);
+  EXPECT_EQ(map.columns, (std::vector<std::string>{"0", "1"}));
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (size_t head = 0; head < 2; ++head) EXPECT_EQ(map.at(i, head), numbers[i][head]);
+  }
+  EXPECT_TRUE(draw({&map, 1}, PictureFormat::kSvg).starts_with("<svg"));
+}
+
+TEST(Draw, LinksOfSeveralMapsAreNamed) {
+  std::vector<HeatMap> maps = {diagonal({"a", "b", "</s>"}, {"c", "d", "</s>"}),
+                               diagonal({"a", "</s>"}, {"c", "</s>"})};
+  maps[1].title = "other";
+  EXPECT_EQ(draw(maps, PictureFormat::kMoses),
+            "decoder.0.cross, mean ||| 0-0 1-1\nother ||| 0-0\n");
+  EXPECT_EQ(draw({&maps[0], 1}, PictureFormat::kMoses), "0-0 1-1\n");
+}
+
+}  // namespace
+}  // namespace attend
