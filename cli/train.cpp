@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <ctime>
 
 #include "attend/io/checkpoint.h"
 #include "attend/io/model_directory.h"
@@ -25,13 +26,28 @@ struct Options {
 
 std::atomic<bool> stop{false};
 std::atomic<int> stop_signal{0};
+std::atomic<double> stopped_at{0};
 
+double seconds_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// A second one ends the program at once. But timeout(1) and its like tell the program and then its
+// whole group: what comes within a second is still the first one.
 void on_signal(int number) {
+  if (stop) {
+    if (seconds_now() - stopped_at < 1.0) return;
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
   constexpr std::string_view kText = "\nstopping; once more ends at once, without saving\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText.data(), kText.size());
+  stopped_at = seconds_now();
   stop_signal = number;
   stop = true;
-  signal(number, SIG_DFL);  // a second one ends the program at once
 }
 
 // "1000", or "+1000" more than the newest checkpoint has.
