@@ -1,14 +1,13 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
 
-#include "cli/colour.h"
+#include "cli/terminal.h"
 
 namespace attend::cli {
 namespace {
@@ -17,13 +16,6 @@ std::string metric_text(Metric metric, const ValidationScore& score) {
   std::string text = fmt::format("loss {:.3f}, perplexity {:.2f}", score.loss, score.perplexity);
   if (score.value) text += fmt::format(", {} {:.2f}", name_of(metric), *score.value);
   return text;
-}
-
-// Of the terminal that standard error is.
-size_t columns() {
-  winsize window{};
-  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
-  return known ? window.ws_col : 80;
 }
 
 }  // namespace
@@ -76,7 +68,8 @@ void Progress::show(const std::string& line, bool lasting) {
     fmt::print(stderr, "{}\n", line);
     return;
   }
-  fmt::print(stderr, "\r\x1b[K{}", lasting ? line : cut_to_columns(line, columns() - 1));
+  fmt::print(stderr, "\r\x1b[K{}",
+             lasting ? line : cut_to_columns(line, columns_of(STDERR_FILENO) - 1));
   shown_ = line.size();
   if (lasting) {
     fmt::print(stderr, "\n");

@@ -1,4 +1,4 @@
-// How the terminal that standard output goes to can be drawn on.
+// How the terminal that output goes to can be drawn on.
 #pragma once
 
 #include <sys/ioctl.h>
@@ -12,19 +12,23 @@
 
 namespace attend::cli {
 
-// As wide as the window, or as COLUMNS says, or 80; in the colours that TERM and COLORTERM promise.
+// Of the window that is open there, or as COLUMNS says, or 80.
+inline size_t columns_of(int descriptor) {
+  winsize window{};
+  if (ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) return window.ws_col;
+  const char* const told = std::getenv("COLUMNS");
+  const int columns = told == nullptr ? 0 : std::atoi(told);
+  return columns > 0 ? static_cast<size_t>(columns) : 80;
+}
+
+// As wide as standard output, in the colours that TERM and COLORTERM promise.
 inline TerminalStyle terminal_style() {
   TerminalStyle style;
+  style.columns = columns_of(STDOUT_FILENO);
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string_view(value == nullptr ? "" : value);
   };
-  winsize window{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
-    style.columns = window.ws_col;
-  } else if (const int columns = std::atoi(variable("COLUMNS").data()); columns > 0) {
-    style.columns = static_cast<size_t>(columns);
-  }
   if (!may_colour(STDOUT_FILENO)) return style;
   const std::string_view depth = variable("COLORTERM");
   if (depth == "truecolor" || depth == "24bit") {

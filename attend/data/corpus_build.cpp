@@ -144,10 +144,12 @@ class Builder {
 
   [[noreturn]] void fail_empty() const {
     const CorpusCounts& counts = footer_.counts;
-    throw DataError("{}: no pair is left of {}: {} have an empty side, {} are too long",
-                    spec_.files.source.string(),
-                    counts.read.pairs + counts.read.empty + counts.read.too_long,
-                    counts.read.empty + counts.empty, counts.read.too_long + counts.too_long);
+    throw DataError(
+        "{}: no pair is left of {}: {} have an empty side, {} are too long, over {} "
+        "source or {} target tokens (data.longest)",
+        spec_.files.source.string(), counts.read.pairs + counts.read.empty + counts.read.too_long,
+        counts.read.empty + counts.empty, counts.read.too_long + counts.too_long,
+        spec_.longest_source, spec_.longest_target);
   }
 
   const CorpusSpec& spec_;

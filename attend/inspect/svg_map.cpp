@@ -175,12 +175,10 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
                R"x(x="-1" y="-1" width="{}" height="{}"/>)x",
                static_cast<double>(place.columns) * place.cell + 2 - place.gap,
                static_cast<double>(place.rows) * place.cell + 2 - place.gap);
-    if (shared.as_image && !shared.options.images) {
-      // painted by someone else
-    } else if (shared.as_image) {
-      write_image(write, map, place, shared.has_sign);
-    } else {
+    if (!shared.as_image) {
       write_rectangles(write, map, place, shared.options.tooltips);
+    } else if (shared.options.images) {
+      write_image(write, map, place, shared.has_sign);
     }
     write.line("</g>");
   }

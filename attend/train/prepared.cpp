@@ -68,16 +68,6 @@ CorpusSpec corpus_spec(const RunConfig& config, const PairFiles& files,
   return spec;
 }
 
-Corpus corpus_of(const CorpusSpec& spec, const std::filesystem::path& file) {
-  try {
-    return open_corpus(spec, file);
-  } catch (const DataError& error) {
-    const std::string text = error.what();
-    if (text.find("no pair is left") == std::string::npos) throw;
-    throw DataError("{}; data.longest is {} tokens", text, spec.longest_source);
-  }
-}
-
 bool made_from(const std::filesystem::path& file, const CorpusSpec& spec) {
   try {
     return Corpus(file).spec() == fingerprint(spec);
@@ -170,7 +160,7 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
   if (resumed && std::filesystem::exists(file) && !made_from(file, spec)) {
     observer.on_message("data: not what the steps before were trained on; going on with it");
   }
-  Corpus made = corpus_of(spec, file);
+  Corpus made = open_corpus(spec, file);
   const CorpusCounts& counts = made.counts();
   observer.on_message("data: " + described(counts, made.size()));
   const TokenizerKind kind = tokenizers.target->kind();
@@ -223,8 +213,8 @@ void Prepared::set_warmup(const std::optional<Before>& before, TrainingObserver&
 }
 
 void Prepared::prepare_validation(const ModelDirectory& directory, TrainingObserver& observer) {
-  valid.emplace(corpus_of(corpus_spec(config, validation_files(config), tokenizers),
-                          directory.root / "valid.corpus"));
+  valid.emplace(open_corpus(corpus_spec(config, validation_files(config), tokenizers),
+                            directory.root / "valid.corpus"));
   observer.on_message("validation: " + described(valid->counts(), valid->size()));
   validator.emplace(config, *valid);
 }

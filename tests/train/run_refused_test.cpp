@@ -71,7 +71,7 @@ TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
   refused("say --target FILE");
   config = small_run(directory.path());
   config.data.longest = 1;
-  refused("data.longest is 1");
+  refused("over 1 source or 1 target tokens (data.longest)");
   config = small_run(directory.path());
   std::ofstream(config.data.target, std::ios::app) << "more\n";
   refused("train.tgt has 201");
