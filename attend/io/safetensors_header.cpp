@@ -185,8 +185,8 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string
   std::memcpy(&length, file.data(), sizeof length);
   if (length > file.size() - sizeof length) {
     throw FormatError(
-        "{}: announces a header of {} bytes but has {} in all; it is cut off, then copy it "
-        "anew, or no safetensors file",
+        "{}: announces a header of {} bytes but has {} in all; it is cut off, or no "
+        "safetensors file; copy it anew",
         origin, length, file.size());
   }
   if (length > kMaxHeader) {
