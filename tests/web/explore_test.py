@@ -72,8 +72,11 @@ class ExploreTest(unittest.TestCase):
         self.wait_until_written()
 
     def choose(self, select, value):
-        self.browser.run("const select = [...document.querySelectorAll('.picker select')][arguments[0]];"
-                         "select.value = arguments[1]; select.dispatchEvent(new Event('change'))", select, value)
+        """Chooses from a select of the picker, once the value stands there to be chosen."""
+        self.browser.wait("const select = document.querySelectorAll('.picker select')[arguments[0]];"
+                          "if (![...select.options].some(({value}) => value === arguments[1])) return false;"
+                          "select.value = arguments[1]; select.dispatchEvent(new Event('change')); return true",
+                          select, value)
 
     def write_and_open_a_head(self):
         """Opens a head of the first cross layer; gives the rows of its map as the server sent it."""
@@ -82,7 +85,7 @@ class ExploreTest(unittest.TestCase):
         self.choose(2, "0")
         self.wait_for_state("head", "0")
         address = self.last_request("head=0")
-        time.sleep(0.2)
+        self.browser.settle()
         return read_map(fetch(address))
 
     def open_link(self, **state):
@@ -92,7 +95,6 @@ class ExploreTest(unittest.TestCase):
         self.wait_until_written()
 
     def wait_until_written(self):
-        self.browser.run("return new Promise(requestAnimationFrame)")  # the page has seen the key
         self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
                           " && document.querySelector('#written').textContent")
 
@@ -100,7 +102,7 @@ class ExploreTest(unittest.TestCase):
         for view in VIEWS:
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.wait("return document.querySelector('#view').textContent.length > 0")
-            time.sleep(0.2)
+            self.browser.settle()
 
     def find_model(self, holds, what):
         found = next((model["id"] for model in self.models if holds(model)), None)
@@ -117,6 +119,10 @@ class ExploreTest(unittest.TestCase):
                     return url.removeprefix(options.url)
             time.sleep(0.05)
         raise TimeoutError(f"nobody asked for {part}")
+
+    def pass_time(self):
+        """Half a second of the page's own clock: all it had set for earlier has come."""
+        self.browser.run("return new Promise((then) => setTimeout(then, 500))")
 
     def state(self):
         return self.browser.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
@@ -211,7 +217,7 @@ class ExploreTest(unittest.TestCase):
         self.wait_for_state("zoom", "150")
         self.browser.keys(*"++++++++")
         self.browser.wait(is_at_end, 1)
-        time.sleep(0.5)  # the address follows when the zoom has settled
+        self.pass_time()  # the address follows when the zoom has settled
         link = self.browser.run("return location.href")
         self.browser.open("about:blank")
         self.browser.open(link)
@@ -288,7 +294,7 @@ class ExploreTest(unittest.TestCase):
         self.browser.click(f"[role=tab][value={view}]")
         self.browser.wait("return [...document.querySelectorAll('#view :is(.matrix, .heads, .scroller, figure) > *,"
                           " #view :is(canvas, .card, .tree g, .chart text)')].length")
-        time.sleep(0.3)
+        self.browser.settle()
 
     def save_all(self):
         with tempfile.TemporaryDirectory() as name:
@@ -312,7 +318,7 @@ class ExploreTest(unittest.TestCase):
         self.write(sentence)
         for view in VIEWS:
             self.browser.run("document.querySelector(`[role=tab][value=${arguments[0]}]`).click()", view)
-            time.sleep(0.2)
+            self.browser.settle()
         self.assertIsNone(self.browser.run("return window.ran ?? null"))
         self.assertEqual(self.browser.run("return document.querySelector('#source').value"), sentence)
         self.assertEqual(self.browser.run("return document.querySelectorAll('script, img').length"), 1)
@@ -408,7 +414,7 @@ class ExploreTest(unittest.TestCase):
         self.browser.keys("Enter")
         self.browser.wait("return document.querySelector('#written').ariaBusy === 'true'")
         self.browser.run("window.isHeld = () => false")
-        time.sleep(0.5)
+        self.pass_time()
         self.assertEqual(self.browser.text(".place"), "")
 
     def open_the_model_of_bytes(self):
@@ -449,7 +455,7 @@ class ExploreTest(unittest.TestCase):
         self.write(options.sentence)
         for view in VIEWS:
             self.browser.click(f"[role=tab][value={view}]")
-            time.sleep(0.2)
+            self.browser.settle()
         requests = self.browser.requests()
         self.assertTrue(requests)
         own = (options.url, "data:", "blob:", "about:", "chrome:")

@@ -11,6 +11,24 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Space": "\ue00d", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Control": "\ue009"}
 
+# Counts what a page has asked for and not yet read, in every page before its own scripts.
+COUNT_WAITING = """
+    window.waiting = 0;
+    const counted = (owner, name) => {
+      const original = owner[name];
+      owner[name] = async function (...given) {
+        ++window.waiting;
+        try {
+          return await original.apply(this, given);
+        } finally {
+          --window.waiting;
+        }
+      };
+    };
+    counted(window, 'fetch');
+    for (const name of ['arrayBuffer', 'json', 'text']) counted(Response.prototype, name);"""
+TWO_FRAMES = "new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
+
 
 class Browser:
     """A headless browser behind its own chromedriver; leaves nothing running when the block ends."""
@@ -35,6 +53,7 @@ class Browser:
             raise
         self.session = f"/session/{answer['sessionId']}"
         self.resize(width, height)
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": COUNT_WAITING})
 
     def __enter__(self):
         return self
@@ -102,6 +121,10 @@ class Browser:
             time.sleep(0.05)
         raise TimeoutError(f"still not so after {seconds} s: {script}")
 
+    def settle(self):
+        """Waits until the page has drawn what it was asked for, with nothing on its way any more."""
+        self.wait(f"return {TWO_FRAMES}.then(() => window.waiting === 0)")
+
     def screenshot(self, path):
         with open(path, "wb") as file:
             file.write(base64.b64decode(self._call("GET", self.session + "/screenshot")))
@@ -127,6 +150,7 @@ class Browser:
 
     def _act(self, source):
         self._call("POST", self.session + "/actions", {"actions": [source]})
+        self.run(f"return {TWO_FRAMES}")  # the page has seen it
 
     def _port(self):
         for line in self.driver.stdout:
