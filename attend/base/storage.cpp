@@ -1,12 +1,14 @@
 // A pool of blocks in size classes, eight to each doubling. A request takes a free block of its
 // class or of one of the next classes up to twice its size (a quarter more, where memory is
-// limited), and asks the system only when there is none.
+// limited), and asks the system only when there is none; smaller blocks that lie idle then make
+// room for it, so that what was outgrown is not kept.
 #include "attend/base/storage.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -25,7 +27,13 @@ namespace attend {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kPage = size_t{64} << 10;  // the largest that systems have
 constexpr size_t kHugePage = size_t{2} << 20;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kMapped = std::numeric_limits<size_t>::max();  // the sanitizer watches the heap
+#else
+constexpr size_t kMapped = size_t{512} << 10;  // bytes of a block from which on it is mapped
+#endif
 
 constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
@@ -36,14 +44,37 @@ size_t class_size(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
+// `capacity` bytes at a multiple of `alignment`, of the pages that only this block has.
+void* map_pages(size_t capacity, size_t alignment) {
+  void* const mapped = ::mmap(nullptr, capacity + alignment, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  char* const first = static_cast<char*>(mapped);
+  const size_t before = (alignment - reinterpret_cast<uintptr_t>(first) % alignment) % alignment;
+  if (before > 0) ::munmap(first, before);
+  ::munmap(first + before + capacity, alignment - before);
+  return first + before;
+}
+
+// Large blocks are mapped one by one: what is given back leaves no hole in the heap.
 void* system_allocate(size_t capacity) {
+  if (capacity < kMapped) {
+    void* const data = std::aligned_alloc(kAlignment, capacity);
+    return data != nullptr ? data : throw std::bad_alloc();
+  }
   const bool huge = capacity >= kHugePage;
-  const size_t alignment = huge ? kHugePage : kAlignment;
-  void* data = std::aligned_alloc(alignment, (capacity + alignment - 1) / alignment * alignment);
-  if (data == nullptr) throw std::bad_alloc();
+  void* const data = map_pages(capacity, huge ? kHugePage : kPage);
   // First touch of a fresh block costs a third with huge pages; a refusal costs nothing.
   if (huge) ::madvise(data, capacity, MADV_HUGEPAGE);
   return data;
+}
+
+void system_free(void* data, size_t capacity) {
+  if (capacity < kMapped) {
+    std::free(data);
+  } else {
+    ::munmap(data, capacity);
+  }
 }
 
 class Pool {
@@ -69,6 +100,7 @@ class Pool {
       }
       if (data == nullptr) {
         if (statistics_.bytes_from_system + *capacity > limit_) give_to_system();
+        make_room(*capacity);
         ++statistics_.system_allocations;
         statistics_.bytes_from_system += *capacity;
       }
@@ -109,15 +141,22 @@ class Pool {
   }
 
  private:
-  void give_to_system() {
-    for (auto& [capacity, blocks] : free_) {
-      for (void* block : blocks) {
-        ASAN_UNPOISON_MEMORY_REGION(block, capacity);
-        std::free(block);
+  void give_to_system() { make_room(kUnlimited); }
+
+  // Gives free blocks to the system, the largest first, as many as fit into `bytes`: it never costs
+  // more than the new block does.
+  void make_room(size_t bytes) {
+    for (auto found = free_.upper_bound(bytes); found != free_.begin();) {
+      --found;
+      auto& [capacity, blocks] = *found;
+      while (!blocks.empty() && capacity <= bytes) {
+        ASAN_UNPOISON_MEMORY_REGION(blocks.back(), capacity);
+        system_free(blocks.back(), capacity);
+        blocks.pop_back();
         statistics_.bytes_from_system -= capacity;
+        bytes -= capacity;
       }
     }
-    free_.clear();
   }
 
   std::mutex mutex_;

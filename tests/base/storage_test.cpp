@@ -57,6 +57,21 @@ TEST(Storage, GivesUnusedMemoryBack) {
   EXPECT_LE(pool_statistics().bytes_from_system, 2 * pool_statistics().bytes_in_use);
 }
 
+TEST(Storage, DoesNotKeepWhatWasOutgrown) {
+  release_unused_memory();
+  const size_t before = pool_statistics().bytes_from_system;
+  for (const size_t megabytes : {1, 3, 9}) const Storage storage(megabytes << 20);
+  EXPECT_LE(pool_statistics().bytes_from_system - before, size_t{10} << 20);
+}
+
+TEST(Storage, KeepsIdleBlocksThatTheNewOneDoesNotNeedToReplace) {
+  release_unused_memory();
+  const size_t before = pool_statistics().bytes_from_system;
+  { const Storage large(size_t{9} << 20), small(size_t{1} << 20); }
+  { const Storage other(size_t{3} << 20); }  // takes the place of the small one
+  EXPECT_EQ(pool_statistics().bytes_from_system - before, size_t{12} << 20);
+}
+
 TEST(Storage, MayBeUsedFromManyThreads) {
   std::vector<std::thread> threads;
   threads.reserve(4);
