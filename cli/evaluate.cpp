@@ -183,6 +183,7 @@ void remember(const Options& options, TextModel& model, const AlignmentPlace& be
 int rank_layers(const Options& options) {
   TextModel model = TextModel::load(options.model);
   const LinePairs pairs = read_pairs(options.source, options.target);
+  check_lengths(options, model, pairs);
   std::vector<std::vector<Link>> gold;
   for (const std::string& line : read_lines(options.gold)) {
     gold.push_back(links_of(line, options.gold, gold.size()));
@@ -249,8 +250,27 @@ int run_evaluate(const Options& options) {
   return 0;
 }
 
+// Options that would do nothing.
+void check_needless(const Options& options, const CLI::App& parser) {
+  const auto refuse = [&](std::initializer_list<const char*> names, const char* why) {
+    for (const char* name : names) {
+      if (parser.count(name) > 0) throw CLI::ValidationError(name, why);
+    }
+  };
+  if (!options.with_model()) {
+    const char* const why = "goes with a model";
+    refuse({"--source", "--target", "--batch-tokens", "--longest-line"}, why);
+    refuse_search_flags(options.search, why);
+  }
+  if (!options.gold.empty()) {
+    const char* const why = "does not go with --gold, which is about links of words";
+    refuse({"--references", "--metric", "--grouped", "--lowercase", "--tokenize"}, why);
+    refuse_search_flags(options.search, why);
+  }
+}
+
 // What the parser cannot say by itself.
-void check(const Options& options) {
+void check(const Options& options, const CLI::App& parser) {
   check_search_flags(options.search);
   const int jobs = int{options.with_model()} + int{!options.hypotheses.empty()} +
                    int{!options.alignments.empty()};
@@ -266,6 +286,7 @@ void check(const Options& options) {
   if (options.with_model() && options.source.empty()) {
     throw CLI::ValidationError("evaluate", "a model needs --source and --target");
   }
+  check_needless(options, parser);
   if (options.grouped && (!options.with_model() || !options.references.empty())) {
     throw CLI::ValidationError(
         "--grouped", "takes all references from --target, or from the second column of --source");
@@ -346,7 +367,7 @@ Command add_evaluate(CLI::App& app) {
       "The last one finds the layer and head that align words best; --alignment-layer best of "
       "translate\n"
       "and score then uses them.");
-  parser->callback([options] { check(*options); });
+  parser->callback([=] { check(*options, *parser); });
   return {parser, [options] { return run_evaluate(*options); }};
 }
 

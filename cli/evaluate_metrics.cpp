@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "attend/base/utf8.h"
 #include "attend/metrics/chrf.h"
 #include "attend/metrics/error_rate.h"
@@ -110,11 +108,6 @@ const std::vector<TextMetric>& text_metrics() {
       {"accuracy", "lines that are right as a whole, in 100", true, accuracy},
   };
   return table;
-}
-
-const TextMetric* find_text_metric(std::string_view name) {
-  const auto found = std::ranges::find(text_metrics(), name, &TextMetric::name);
-  return found == text_metrics().end() ? nullptr : &*found;
 }
 
 }  // namespace attend::cli

@@ -32,6 +32,5 @@ struct TextMetric {
   MetricResult (*measure)(const EvaluatedTexts& texts, const MetricSettings& settings);
 };
 const std::vector<TextMetric>& text_metrics();
-const TextMetric* find_text_metric(std::string_view name);  // null: none has it
 
 }  // namespace attend::cli

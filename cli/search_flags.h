@@ -4,17 +4,31 @@
 #include <algorithm>
 #include <string>
 
+#include "attend/decode/search.h"
 #include "cli/config_flags.h"
 
 namespace attend::cli {
 
-// Options of drawing that would do nothing are usage errors.
+// A usage error that names the option of this path.
+[[noreturn]] inline void refuse_flag(std::string path, const std::string& why) {
+  std::ranges::replace(path, '_', '-');
+  throw CLI::ValidationError("--" + path, why);
+}
+
+// Options of drawing and of searching that would do nothing are usage errors.
 inline void check_search_flags(const ConfigFlags& flags) {
+  SearchConfig search;
+  flags.apply(search);
   for (const char* path : {"temperature", "top_k", "top_p", "seed"}) {
-    if (!flags.has(path) || flags.has("sample")) continue;
-    std::string name = path;
-    std::ranges::replace(name, '_', '-');
-    throw CLI::ValidationError("--" + name, "goes with --sample");
+    if (flags.has(path) && !search.sample) refuse_flag(path, "goes with --sample");
+  }
+  if (flags.has("beam") && search.sample) refuse_flag("beam", "does not go with --sample");
+}
+
+// So are all of them where nothing is searched.
+inline void refuse_search_flags(const ConfigFlags& flags, const std::string& why) {
+  for (const Flag& flag : flags_of<SearchConfig>()) {
+    if (flags.has(flag.path)) refuse_flag(flag.path, why);
   }
 }
 

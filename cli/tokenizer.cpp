@@ -32,11 +32,13 @@ int run_train(const TrainOptions& options) {
   TokenizerConfig config;
   options.flags.apply(config);
   std::unique_ptr<LineReader> reader;
+  bool all_read = false;
   auto file = options.files.begin();
   const auto next_line = [&]() -> std::optional<std::string_view> {
     while (true) {
       if (reader && reader->next()) return reader->line();
-      if (file == options.files.end()) return std::nullopt;
+      all_read = file == options.files.end();
+      if (all_read) return std::nullopt;
       reader = std::make_unique<LineReader>(*file++);
     }
   };
@@ -44,6 +46,7 @@ int run_train(const TrainOptions& options) {
     try {
       return train_tokenizer(config, next_line);
     } catch (const DataError& error) {
+      if (!all_read) throw;  // an error of reading names its file
       throw DataError("{}: {}", reader->name(), error.what());
     }
   }();

@@ -28,6 +28,14 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
+// Where symbolic links lead, the file being there or not.
+std::filesystem::path followed(std::filesystem::path path) {
+  while (std::filesystem::is_symlink(std::filesystem::symlink_status(path))) {
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  }
+  return path;
+}
+
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
@@ -71,6 +79,15 @@ void MappedFile::release(std::span<const std::byte> part) const {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  struct stat status {};
+  const bool there = ::stat(path_.c_str(), &status) == 0;
+  if (!there && errno != ENOENT) fail("cannot write", errno);
+  if (there && !S_ISREG(status.st_mode)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail("cannot write", errno);
+    return;
+  }
+  path_ = followed(path_);
   std::string name = (directory_of(path_) / ("." + path_.filename().string() + ".XXXXXX")).string();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) {
@@ -95,9 +112,11 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0) fail("cannot flush", errno);
+  const bool replaces = !temporary_.empty();
+  if (replaces && ::fsync(descriptor_) != 0) fail("cannot flush", errno);
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) fail("cannot close", errno);
+  if (!replaces) return;
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", errno);
   temporary_.clear();
   const Descriptor directory{

@@ -29,7 +29,8 @@ class MappedFile {
 // Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then
 // syncs the directory. Whoever reads `path` sees the old file or the new one, whole, even after a
 // power cut. Without commit() the destructor removes the temporary and `path` stays as it was;
-// after a failed write nothing can be committed any more.
+// after a failed write nothing can be committed any more. Symbolic links are followed; what is no
+// regular file, such as a pipe or a device, is written to as it is.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);  // throws IoError

@@ -1,7 +1,7 @@
 // A pool of blocks in size classes, eight to each doubling. A request takes a free block of its
 // class or of one of the next classes up to twice its size (a quarter more, where memory is
 // limited), and asks the system only when there is none; smaller blocks that lie idle then make
-// room for it, so that what was outgrown is not kept.
+// room for it, so that what was outgrown is not kept. Where the system refuses, all idle blocks do.
 #include "attend/base/storage.h"
 
 #include <sys/mman.h>
@@ -35,7 +35,9 @@ constexpr size_t kMapped = std::numeric_limits<size_t>::max();  // the sanitizer
 constexpr size_t kMapped = size_t{512} << 10;  // bytes of a block from which on it is mapped
 #endif
 
+constexpr size_t kSpared = size_t{64} << 10;  // bytes; smaller blocks lie idle at no cost
 constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
+constexpr size_t kLargest = kUnlimited / 4;  // no system has more, and sums below do not overflow
 
 // The size of the class that `bytes` falls into; at most an eighth larger.
 size_t class_size(size_t bytes) {
@@ -44,11 +46,12 @@ size_t class_size(size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// `capacity` bytes at a multiple of `alignment`, of the pages that only this block has.
+// `capacity` bytes at a multiple of `alignment`, of the pages that only this block has; null if the
+// system has none left.
 void* map_pages(size_t capacity, size_t alignment) {
   void* const mapped = ::mmap(nullptr, capacity + alignment, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  if (mapped == MAP_FAILED) return nullptr;
   char* const first = static_cast<char*>(mapped);
   const size_t before = (alignment - reinterpret_cast<uintptr_t>(first) % alignment) % alignment;
   if (before > 0) ::munmap(first, before);
@@ -56,16 +59,14 @@ void* map_pages(size_t capacity, size_t alignment) {
   return first + before;
 }
 
-// Large blocks are mapped one by one: what is given back leaves no hole in the heap.
+// Large blocks are mapped one by one: what is given back leaves no hole in the heap. Null if the
+// system has none left.
 void* system_allocate(size_t capacity) {
-  if (capacity < kMapped) {
-    void* const data = std::aligned_alloc(kAlignment, capacity);
-    return data != nullptr ? data : throw std::bad_alloc();
-  }
+  if (capacity < kMapped) return std::aligned_alloc(kAlignment, capacity);
   const bool huge = capacity >= kHugePage;
   void* const data = map_pages(capacity, huge ? kHugePage : kPage);
   // First touch of a fresh block costs a third with huge pages; a refusal costs nothing.
-  if (huge) ::madvise(data, capacity, MADV_HUGEPAGE);
+  if (huge && data != nullptr) ::madvise(data, capacity, MADV_HUGEPAGE);
   return data;
 }
 
@@ -86,30 +87,31 @@ class Pool {
   }
 
   void* take(size_t* capacity) {
+    if (*capacity > kLargest) throw std::bad_alloc();
     *capacity = class_size(*capacity);
-    void* data = nullptr;
     {
       std::lock_guard lock(mutex_);
-      const size_t most = limit_ == kUnlimited ? 2 * *capacity : *capacity + *capacity / 4;
-      auto found = free_.lower_bound(*capacity);
-      while (found != free_.end() && found->first <= most && found->second.empty()) ++found;
-      if (found != free_.end() && found->first <= most) {
-        *capacity = found->first;
-        data = found->second.back();
-        found->second.pop_back();
+      if (void* const data = take_idle(capacity)) {
+        count_use(*capacity);
+        ASAN_UNPOISON_MEMORY_REGION(data, *capacity);
+        return data;
       }
-      if (data == nullptr) {
-        if (statistics_.bytes_from_system + *capacity > limit_) give_to_system();
-        make_room(*capacity);
-        ++statistics_.system_allocations;
-        statistics_.bytes_from_system += *capacity;
-      }
-      statistics_.bytes_in_use += *capacity;
-      statistics_.peak_bytes_in_use =
-          std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
+      if (statistics_.bytes_from_system + *capacity > limit_) give_to_system();
+      make_room(*capacity, kSpared);
+      ++statistics_.system_allocations;
+      statistics_.bytes_from_system += *capacity;
     }
-    if (data == nullptr) return system_allocate(*capacity);
-    ASAN_UNPOISON_MEMORY_REGION(data, *capacity);
+    void* data = system_allocate(*capacity);
+    if (data == nullptr) {
+      release_unused();
+      data = system_allocate(*capacity);
+    }
+    std::lock_guard lock(mutex_);
+    if (data == nullptr) {
+      statistics_.bytes_from_system -= *capacity;
+      throw std::bad_alloc();
+    }
+    count_use(*capacity);
     return data;
   }
 
@@ -141,14 +143,35 @@ class Pool {
   }
 
  private:
-  void give_to_system() { make_room(kUnlimited); }
+  // A free block that is not much larger, and its size; or null.
+  void* take_idle(size_t* capacity) {
+    const size_t most = limit_ == kUnlimited ? 2 * *capacity : *capacity + *capacity / 4;
+    auto found = free_.lower_bound(*capacity);
+    while (found != free_.end() && found->first <= most && found->second.empty()) ++found;
+    if (found == free_.end() || found->first > most) return nullptr;
+    *capacity = found->first;
+    void* const data = found->second.back();
+    found->second.pop_back();
+    return data;
+  }
 
-  // Gives free blocks to the system, the largest first, as many as fit into `bytes`: it never costs
-  // more than the new block does.
-  void make_room(size_t bytes) {
+  void count_use(size_t capacity) {
+    statistics_.bytes_in_use += capacity;
+    statistics_.peak_bytes_in_use =
+        std::max(statistics_.peak_bytes_in_use, statistics_.bytes_in_use);
+  }
+
+  void give_to_system() { make_room(kUnlimited, 0); }
+
+  // Gives free blocks of `least` bytes or more to the system, the largest first, as many as fit
+  // into `bytes`: it never costs more than the new block does. Of requests that come again and
+  // again the largest find theirs first, then the next smaller ones, and at last none asks the
+  // system.
+  void make_room(size_t bytes, size_t least) {
     for (auto found = free_.upper_bound(bytes); found != free_.begin();) {
       --found;
       auto& [capacity, blocks] = *found;
+      if (capacity < least) return;
       while (!blocks.empty() && capacity <= bytes) {
         ASAN_UNPOISON_MEMORY_REGION(blocks.back(), capacity);
         system_free(blocks.back(), capacity);

@@ -49,17 +49,16 @@ class PlainBytes : public ByteSource {
     return static_cast<size_t>(size);
   }
 
-  // The first bytes, as many as `count` if there are; read() gives them again.
-  std::string_view peek(size_t count) {
-    std::string seen(count, '\0');
-    size_t size = 0;
-    while (size < count) {
-      const size_t got = read(std::span(seen).subspan(size));
-      if (got == 0) break;
-      size += got;
+  // Whether these are the first bytes. Looks no further than where it knows; read() gives them
+  // again.
+  bool starts_with(std::string_view text) {
+    std::string seen;
+    char next = 0;
+    while (seen.size() < text.size() && text.starts_with(seen) && read({&next, 1}) > 0) {
+      seen += next;
     }
-    front_ = seen.substr(0, size);
-    return front_;
+    front_ = seen;
+    return front_ == text;
   }
 
   const std::string& name() const { return name_; }
@@ -122,9 +121,7 @@ class GzipBytes : public ByteSource {
 
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path) {
   auto file = std::make_unique<PlainBytes>(path);
-  if (file->peek(kGzipMagic.size()) == kGzipMagic) {
-    return std::make_unique<GzipBytes>(std::move(file));
-  }
+  if (file->starts_with(kGzipMagic)) return std::make_unique<GzipBytes>(std::move(file));
   if (path.extension() == ".gz") {
     throw FormatError("{}: not compressed by gzip, as its name says; rename it or copy it anew",
                       file->name());

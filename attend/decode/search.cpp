@@ -142,15 +142,19 @@ void SearchConfig::check(size_t vocabulary) const {
     throw ConfigError("search: {} best of a beam of {}; widen the beam or ask for fewer", n_best,
                       beam);
   }
-  if (!(temperature > 0.0f) || !(top_p > 0.0f && top_p <= 1.0f)) {
+  if (!(temperature > 0.0f && std::isfinite(temperature)) || !(top_p > 0.0f && top_p <= 1.0f)) {
     throw ConfigError(
-        "search: temperature {} and top_p {}; the first is above 0, the second in "
+        "search: temperature {} and top_p {}; the first is finite and above 0, the second in "
         "(0, 1]",
         temperature, top_p);
   }
-  if (coverage_penalty < 0.0f || (coverage_penalty > 0.0f && sample)) {
+  if (!std::isfinite(length_penalty)) {
+    throw ConfigError("search: a length_penalty of {}; it is finite", length_penalty);
+  }
+  if (!(coverage_penalty >= 0.0f && std::isfinite(coverage_penalty)) ||
+      (coverage_penalty > 0.0f && sample)) {
     throw ConfigError(
-        "search: a coverage_penalty of {} with sample {}; it is at least 0, for a beam",
+        "search: a coverage_penalty of {} with sample {}; it is finite and at least 0, for a beam",
         coverage_penalty, sample);
   }
   if (max_length > 0 && min_length > max_length) {

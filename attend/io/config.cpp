@@ -15,6 +15,11 @@ std::string place(std::string_view origin, size_t line) {
   return line == 0 ? std::string(origin) : fmt::format("{}:{}", origin, line);
 }
 
+// JSON if the name of the text ends in .json, YAML otherwise.
+Document parse(std::string_view text, std::string_view origin) {
+  return origin.ends_with(".json") ? parse_json(text, origin) : parse_yaml(text, origin);
+}
+
 // Where an unknown key was probably meant to go.
 std::string suggestion(const FieldList& list, const std::string& path) {
   const size_t dot = path.rfind('.') + 1;  // 0 at the top
@@ -172,7 +177,8 @@ void read_yaml(const FieldList& list, std::string_view text, std::string_view or
 
 void read_file(const FieldList& list, const std::filesystem::path& path) {
   const MappedFile file(path);
-  (path.extension() == ".json" ? read_json : read_yaml)(list, file.text(), path.string());
+  const std::string origin = path.string();
+  Reader(list, origin).read(parse(file.text(), origin));
 }
 
 void set_flag(const FieldList& list, std::string_view path, std::string_view text) {
@@ -224,9 +230,7 @@ std::vector<Difference> differences(const FieldList& before, const FieldList& af
 
 std::optional<std::string> peek(std::string_view text, std::string_view path,
                                 std::string_view origin) {
-  const bool json =
-      text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size())).starts_with('{');
-  Document at = json ? parse_json(text, origin) : parse_yaml(text, origin);
+  Document at = parse(text, origin);
   for (size_t begin = 0, end = 0; begin <= path.size(); begin = end + 1) {
     end = std::min(path.find('.', begin), path.size());
     const auto key = std::find(at.keys.begin(), at.keys.end(), path.substr(begin, end - begin));

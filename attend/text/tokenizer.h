@@ -63,7 +63,8 @@ struct TokenizerConfig {
   template <typename V>
   void fields(V& v) {
     v("kind", kind, "what a token is");
-    v("vocabulary", vocabulary, "tokens at most, with the three special ones; 0: all there are");
+    v("vocabulary", vocabulary,
+      "tokens at most, with the three special ones; 0: all characters, words or lines there are");
     v("minimum_count", minimum_count, "rarer characters, words or lines are unknown");
     v("lowercase", lowercase, "make text lower-case first");
     v("character_coverage", character_coverage,

@@ -98,12 +98,12 @@ class Parser {
       }
     }
     std::vector<std::string> pieces;
-    std::unordered_set<std::string_view> seen;
+    std::unordered_set<std::string> seen;
     while (!rest_.empty()) {
       const std::string_view text = next_line();
       std::optional<std::string> piece = unescaped(text);
       if (!piece || !fits(kind, *piece)) fail("'{}' is not a {}", text, name_of(kind));
-      if (!seen.insert(text).second) fail("'{}' is there twice", text);
+      if (!seen.insert(*piece).second) fail("'{}' is there twice", text);
       pieces.push_back(*std::move(piece));
     }
     return pieces;

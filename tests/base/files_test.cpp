@@ -1,5 +1,6 @@
 #include "attend/base/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +125,51 @@ TEST_F(Files, AtomicFileCannotCommitWhatItFailedToWrite) {
   expect_io_error(path, [&] { file.commit(); });
   EXPECT_EQ(read(path), "old");
   EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(Files, AtomicFileReplacesWhatALinkLeadsTo) {
+  fs::create_directory(directory_ / "inner");
+  write(directory_ / "inner" / "model", "old");
+  fs::create_symlink("inner/second", directory_ / "first");
+  fs::create_symlink("model", directory_ / "inner" / "second");
+  replace_file(directory_ / "first", "new");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "first"));
+  EXPECT_TRUE(fs::is_symlink(directory_ / "inner" / "second"));
+  EXPECT_EQ(read(directory_ / "inner" / "model"), "new");
+  EXPECT_EQ(entries(), 2u);
+  EXPECT_EQ(entries(directory_ / "inner"), 2u);
+}
+
+TEST_F(Files, AtomicFileMakesTheFileThatALinkWaitsFor) {
+  fs::create_symlink(directory_ / "model", directory_ / "link");
+  replace_file(directory_ / "link", "text");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read(directory_ / "model"), "text");
+}
+
+TEST_F(Files, AtomicFileNamesALinkThatLeadsNowhere) {
+  const fs::path link = directory_ / "link";
+  fs::create_symlink("link", link);
+  expect_io_error(link, [&] { replace_file(link, "text"); });
+  EXPECT_TRUE(fs::is_symlink(link));
+}
+
+TEST_F(Files, AtomicFileWritesToAPipeAsItIs) {
+  const fs::path pipe = directory_ / "pipe", link = directory_ / "link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("pipe", link);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  for (const fs::path& path : {pipe, link}) {
+    replace_file(path, "text");
+    EXPECT_TRUE(fs::is_fifo(pipe));
+    std::string seen(10, '\0');
+    EXPECT_EQ(::read(reader, seen.data(), seen.size()), 4) << path;
+    EXPECT_EQ(seen.substr(0, 4), "text");
+  }
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(entries(), 2u);
+  ::close(reader);
 }
 
 TEST_F(Files, MappedFileShowsTheBytes) {

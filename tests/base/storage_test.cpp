@@ -1,9 +1,15 @@
 #include "attend/base/storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -70,6 +76,40 @@ TEST(Storage, KeepsIdleBlocksThatTheNewOneDoesNotNeedToReplace) {
   { const Storage large(size_t{9} << 20), small(size_t{1} << 20); }
   { const Storage other(size_t{3} << 20); }  // takes the place of the small one
   EXPECT_EQ(pool_statistics().bytes_from_system - before, size_t{12} << 20);
+}
+
+TEST(Storage, WhatTheSystemRefusesDoesNotCount) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer ends the program";
+#endif
+  release_unused_memory();
+  reset_peak_bytes();
+  const PoolStatistics before = pool_statistics();
+  for (const size_t bytes : {size_t{1} << 50, std::numeric_limits<size_t>::max()}) {
+    EXPECT_THROW(const Storage storage(bytes), std::bad_alloc) << bytes;
+    const PoolStatistics after = pool_statistics();
+    EXPECT_EQ(after.bytes_from_system, before.bytes_from_system);
+    EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
+    EXPECT_EQ(after.peak_bytes_in_use, before.peak_bytes_in_use);
+  }
+}
+
+// Under a limit of address space that the idle block fills.
+TEST(Storage, IdleBlocksAreGivenUpBeforeARequestFails) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need the address space";
+#endif
+  const auto take_with_little_memory = [] {
+    { const Storage idle(size_t{256} << 20); }
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + (8 << 20);
+    const rlimit space{limit, limit};
+    ::setrlimit(RLIMIT_AS, &space);
+    const Storage storage(size_t{64} << 20);
+    std::_Exit(storage.data() != nullptr ? 0 : 1);
+  };
+  EXPECT_EXIT(take_with_little_memory(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Storage, MayBeUsedFromManyThreads) {

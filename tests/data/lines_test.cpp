@@ -23,6 +23,16 @@ Lines lines_of(const std::filesystem::path& path) {
   return lines_of(reader);
 }
 
+// Of standard input, which is `descriptor` for the moment.
+LineReader reader_of(int descriptor) {
+  const int saved = ::dup(STDIN_FILENO);
+  ::dup2(descriptor, STDIN_FILENO);
+  LineReader reader("-");
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  return reader;
+}
+
 class LineReaderTest : public DataFiles {};
 
 TEST_F(LineReaderTest, GivesEveryLine) {
@@ -37,6 +47,8 @@ TEST_F(LineReaderTest, GivesEveryLine) {
       {"a\nb", {"a", "b"}},
       {"\n\na\n", {"", "", "a"}},
       {"ä\tb\n", {"ä\tb"}},
+      {"\x1F\n", {"\x1F"}},  // as gzip starts
+      {"\x1F", {"\x1F"}},
   };
   for (const auto& c : cases) EXPECT_EQ(lines_of(write("text", c.text)), c.lines) << c.text;
 }
@@ -149,13 +161,8 @@ TEST_F(LineReaderTest, MissingFilesAndDirectoriesAreIoErrors) {
 TEST_F(LineReaderTest, StandardInputStreams) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  const int saved = ::dup(STDIN_FILENO);
-  ::dup2(ends[0], STDIN_FILENO);
-  LineReader reader = [&] {
-    EXPECT_EQ(::write(ends[1], "one\ntwo\nth", 10), 10);
-    return LineReader("-");
-  }();
-  ::dup2(saved, STDIN_FILENO);
+  EXPECT_EQ(::write(ends[1], "one\ntwo\nth", 10), 10);
+  LineReader reader = reader_of(ends[0]);
   EXPECT_TRUE(reader.next());  // without waiting for more
   EXPECT_EQ(reader.line(), "one");
   EXPECT_TRUE(reader.ready());
@@ -168,7 +175,20 @@ TEST_F(LineReaderTest, StandardInputStreams) {
   EXPECT_EQ(reader.line(), "three");
   EXPECT_FALSE(reader.next());
   ::close(ends[0]);
-  ::close(saved);
+}
+
+TEST_F(LineReaderTest, AnEmptyFirstLineComesAtOnce) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK), 0);  // to wait is an error
+  EXPECT_EQ(::write(ends[1], "\n", 1), 1);
+  LineReader reader = reader_of(ends[0]);
+  EXPECT_TRUE(reader.next());
+  EXPECT_EQ(reader.line(), "");
+  EXPECT_EQ(::write(ends[1], "two\n", 4), 4);
+  EXPECT_TRUE(reader.next());
+  EXPECT_EQ(reader.line(), "two");
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "attend/base/special_tokens.h"
@@ -270,6 +271,16 @@ TEST(Search, ErrorsNameTheValues) {
   expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.banned = {{6}}; }); },
                             "banned token 6 of a vocabulary of 6");
   expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.top_p = 0; }); }, "top_p 0");
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const std::string text = fmt::format("{}", bad);
+    expect_error<ConfigError>([&] { run([&](SearchConfig& c) { c.temperature = bad; }); },
+                              "temperature " + text);
+    expect_error<ConfigError>([&] { run([&](SearchConfig& c) { c.length_penalty = bad; }); },
+                              "length_penalty of " + text);
+    expect_error<ConfigError>([&] { run([&](SearchConfig& c) { c.coverage_penalty = bad; }); },
+                              "coverage_penalty of " + text);
+  }
   expect_error<DataError>([&] { search(model, three_sources(), {}, {{1}}); },
                           "1 prefixes for 3 sources");
   expect_error<ConfigError>([] { Ensemble({}); }, "no model");

@@ -289,6 +289,9 @@ TEST(Config, PeekReadsOneValue) {
   EXPECT_EQ(peek("model: {kind: rnn}\n", "model", "x"), std::nullopt);
   EXPECT_EQ(peek("model: {kind: rnn}\n", "model.size", "x"), std::nullopt);
   EXPECT_EQ(peek("", "model", "x"), std::nullopt);
+  EXPECT_EQ(peek("{model: {kind: rnn}}\n", "model.kind", "config.yaml"), "rnn");
+  EXPECT_EQ(peek("{\"model\": {\"kind\": \"rnn\"}}", "model.kind", "config.json"), "rnn");
+  EXPECT_THROW(peek("{model: {kind: rnn}}\n", "model.kind", "config.json"), FormatError);
 }
 
 // Damaged text is still a config, or an error of ours; the config is changed whole or not at all.

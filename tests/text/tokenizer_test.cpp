@@ -25,7 +25,7 @@ constexpr TokenizerKind kAll[] = {TokenizerKind::kCharacter, TokenizerKind::kWor
 std::vector<std::string> sentences() {
   const std::string words[] = {"the",  "dog",     "cat",    "größer", "läuft", "schnell",
                                "über", "Straße",  "un",     "été",    "的",    "猫",
-                               "🐈",    "running", "walked", "Baum"};
+                               "🐈",   "running", "walked", "Baum"};
   const RandomStream random(7, 0);
   std::vector<std::string> lines = {"the dog"};
   for (uint64_t i = 0; i < 400; ++i) {
@@ -340,6 +340,7 @@ TEST(Tokenizer, BadVocabulariesAreRefused) {
            "attend tokenizer 1 word 5\n" + specials + "a\n",          // one too few
            "attend tokenizer 1 word 4\n" + specials + "a\nb\n",       // one too many
            "attend tokenizer 1 word 5\n" + specials + "a\na\n",       // twice
+           "attend tokenizer 1 word 5\n" + specials + "a\n\\x61\n",   // the same
            "attend tokenizer 1 word 4\n" + specials + "a b\n",        // two words
            "attend tokenizer 1 word 4\n" + specials + "\n",           // none
            "attend tokenizer 1 word 4\n" + specials + "a\\x2\n",      // half an escape
