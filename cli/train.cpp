@@ -60,8 +60,9 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out) {
     throw CLI::ValidationError(
         "--steps should be a whole number, or one with + before it; it is '" + text + "'");
   }
+  if (!more) return config.training.steps;
   const auto newest = latest_checkpoint(ModelDirectory{out}.checkpoints());
-  return config.training.steps + (more && newest ? newest->step : 0);
+  return config.training.steps + (newest ? newest->step : 0);
 }
 
 // What the model starts from: a preset of the command line, or the file's.
@@ -143,7 +144,8 @@ int run_train(const Options& options) {
   RunConfig config = config_of(options);
   config.check();
   if (options.dry_run) {
-    print_plan(config, plan_training(config));
+    Progress progress(config.validation.metric);
+    print_plan(config, plan_training(config, progress));
     return 0;
   }
   signal(SIGINT, on_signal);

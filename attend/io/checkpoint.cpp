@@ -1,6 +1,7 @@
 #include "attend/io/checkpoint.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -14,7 +15,6 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
-#include "attend/base/log.h"
 
 namespace attend {
 namespace {
@@ -114,6 +114,16 @@ std::optional<int64_t> step_of(const std::string& name) {
   return step;
 }
 
+// Why there is no such file; empty if there is.
+std::string missing_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  const std::string name = path.filename().string();
+  if (type == fs::file_type::not_found) return name + " is missing";
+  if (error) throw IoError("cannot read {}: {}", path.string(), error.message());
+  return type == fs::file_type::regular ? "" : name + " is not a file";
+}
+
 void remove_checkpoint(const Checkpoint& checkpoint) {
   // Half removed it must not look like a checkpoint.
   const Aside aside(checkpoint.path.parent_path(), checkpoint.path.filename().string());
@@ -147,9 +157,11 @@ std::vector<Checkpoint> list_checkpoints(const fs::path& checkpoints) {
 }
 
 std::string checkpoint_damage(const fs::path& path) try {
+  if (std::string missing = missing_file(path / kManifest); !missing.empty()) return missing;
   const auto manifest = nlohmann::json::parse(MappedFile(path / kManifest).text());
   for (const auto& [name, expected] : manifest.at("files").items()) {
     if (name.find('/') != std::string::npos) return fmt::format("'{}' is not a file name", name);
+    if (std::string missing = missing_file(path / name); !missing.empty()) return missing;
     const MappedFile file(path / name);
     const auto bytes = expected.at("bytes").get<size_t>();
     if (file.bytes().size() != bytes) {
@@ -160,20 +172,30 @@ std::string checkpoint_damage(const fs::path& path) try {
     }
   }
   return {};
-} catch (const IoError& error) {
-  return error.what();
 } catch (const nlohmann::json::exception&) {
   return fmt::format("{} is damaged", kManifest);
 }
 
-std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints) {
+std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints,
+                                            const std::function<void(const std::string&)>& say) {
+  std::vector<std::string> damaged;
   std::vector<Checkpoint> left = list_checkpoints(checkpoints);
   for (; !left.empty(); left.pop_back()) {
-    const std::string damage = checkpoint_damage(left.back().path);
-    if (damage.empty()) return left.back();
-    log(LogLevel::kWarning, "skipping the checkpoint {}: {}", left.back().path.string(), damage);
+    const Checkpoint& newest = left.back();
+    const std::string damage = checkpoint_damage(newest.path);
+    if (!damage.empty()) {
+      damaged.push_back(fmt::format("step-{} is damaged ({})", newest.step, damage));
+      continue;
+    }
+    for (const std::string& text : damaged) {
+      say(fmt::format("checkpoint {}; going on from step-{}", text, newest.step));
+    }
+    return newest;
   }
-  return {};
+  if (damaged.empty()) return {};
+  throw IoError(
+      "{0}: no checkpoint is whole: {1}; put a copy of one there, or remove {0} to begin anew",
+      checkpoints.string(), fmt::join(damaged, ", "));
 }
 
 std::vector<int64_t> prune_checkpoints(const fs::path& checkpoints, const KeepCheckpoints& keep) {

@@ -1,7 +1,7 @@
 // Checkpoints: directories step-N that are there whole or not at all, whenever the machine dies.
 //
-//   checkpoints/step-1000/   the files of the trainer, and manifest.json with their sizes and
-//   CRC-32 checkpoints/.step-...    being written or removed, or left over by a run that was killed
+//   checkpoints/step-1000/  the files of the trainer, and manifest.json with their sizes and CRC-32
+//   checkpoints/.step-...   being written or removed, or left over by a run that was killed
 //
 // Who writes, prunes or cleans holds the DirectoryLock of the model.
 #pragma once
@@ -29,11 +29,15 @@ Checkpoint write_checkpoint(const std::filesystem::path& checkpoints, int64_t st
 // Those of finished names, by step; none if there is no such directory. Not looked into.
 std::vector<Checkpoint> list_checkpoints(const std::filesystem::path& checkpoints);
 
-// What is wrong with the files of a checkpoint, read through; empty if nothing is.
+// What is wrong with the files of a checkpoint, read through; empty if nothing is. A file that the
+// system does not let us read may be whole: that throws IoError.
 std::string checkpoint_damage(const std::filesystem::path& path);
 
-// The newest that is whole. Newer ones that are damaged are skipped, with a warning to the log.
-std::optional<Checkpoint> latest_checkpoint(const std::filesystem::path& checkpoints);
+// The newest that is whole; nothing where there are none at all. `say` hears of newer ones that are
+// damaged, and skipped. Throws IoError where there are some but none is whole.
+std::optional<Checkpoint> latest_checkpoint(
+    const std::filesystem::path& checkpoints,
+    const std::function<void(const std::string&)>& say = [](const std::string&) {});
 
 struct KeepCheckpoints {
   size_t last = 1;              // this many of the newest

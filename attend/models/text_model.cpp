@@ -7,19 +7,51 @@
 #include "attend/nn/init.h"
 
 namespace attend {
+namespace {
+
+// Ids of other tokenizers would be read as if they were the model's own.
+void check_vocabularies(const TextModel& model, const ModelDirectory& directory) {
+  ModelConfig fitting = model.config;
+  fitting.set_vocabularies(model.source->size(), model.target->size());
+  for (const Difference& d : differences(model.config, fitting)) {
+    const std::string section = d.path.substr(0, d.path.find('.'));
+    const bool encoder =
+        model.config.kind == ModelKind::kLabel && section == name_of(model.config.label.encoder);
+    if (section != name_of(model.config.kind) && !encoder) continue;
+    throw FormatError(
+        "{}: config.json has {} = {}, but the tokenizer has {} tokens; copy the model directory "
+        "anew, with all its files",
+        directory.root.string(), d.path, d.before, d.after);
+  }
+}
+
+}  // namespace
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
+  const bool pair = std::filesystem::exists(directory.tokenizer("source"));
   if (std::filesystem::exists(directory.tokenizer())) {
+    if (pair) {
+      throw FormatError(
+          "{}: it has both tokenizer.model and tokenizer.source.model; remove what is not the "
+          "model's",
+          directory.root.string());
+    }
     const auto joint = load_tokenizer(directory.tokenizer());
     return {joint, joint};
   }
-  if (!std::filesystem::exists(directory.tokenizer("source"))) return {};
+  if (!pair) return {};
   return {load_tokenizer(directory.tokenizer("source")),
           load_tokenizer(directory.tokenizer("target"))};
 }
 
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers) {
-  if (tokenizers.source == tokenizers.target) return tokenizers.source->save(directory.tokenizer());
+  if (tokenizers.source == tokenizers.target) {
+    for (const char* side : {"source", "target"}) {
+      std::filesystem::remove(directory.tokenizer(side));
+    }
+    return tokenizers.source->save(directory.tokenizer());
+  }
+  std::filesystem::remove(directory.tokenizer());
   tokenizers.target->save(directory.tokenizer("target"));
   tokenizers.source->save(directory.tokenizer("source"));
 }
@@ -46,6 +78,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   }
   loaded.source = tokenizers.source;
   loaded.target = tokenizers.target;
+  check_vocabularies(loaded, directory);
   Rng rng(0);
   const SkipInit loaded_instead;
   loaded.model = make_model(loaded.config, rng);

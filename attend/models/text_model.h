@@ -46,8 +46,10 @@ ModelConfig load_model_config(const ModelDirectory& directory);
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source, target;
 };
-// Those of a model directory; none where it has none.
+// Those of a model directory; none where it has none. FormatError where it has one for both sides
+// and two.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
+// In place of those that are there.
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers);
 
 }  // namespace attend

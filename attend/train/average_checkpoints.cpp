@@ -6,6 +6,7 @@
 #include "attend/io/safetensors.h"
 #include "attend/models/text_model.h"
 #include "attend/train/average.h"
+#include "attend/train/leftovers.h"
 #include "attend/train/trainer.h"
 
 namespace attend {
@@ -57,6 +58,8 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
   }
   to.create();
   const DirectoryLock lock(to.root);
+  clean_leftovers(to);
+  std::filesystem::remove(to.alignment());  // of what was there before
   model.save_description(to);
   model.save_weights(to.weights());
   return steps;

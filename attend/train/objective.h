@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "attend/models/generator.h"
@@ -23,7 +22,6 @@ struct TrainingBatch {
 class Term {
  public:
   virtual ~Term() = default;
-  virtual std::string name() const = 0;
   // `taught` is what the model said to the batch, which all terms share.
   virtual Tensor sum(const Seq2Seq& model, const TrainingBatch& batch,
                      const Taught& taught) const = 0;
@@ -34,7 +32,6 @@ class Term {
 class CrossEntropyTerm : public Term {
  public:
   explicit CrossEntropyTerm(float label_smoothing) : label_smoothing_(label_smoothing) {}
-  std::string name() const override { return "cross_entropy"; }
   Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
 
  private:
@@ -45,7 +42,6 @@ class CrossEntropyTerm : public Term {
 class CoverageTerm : public Term {
  public:
   explicit CoverageTerm(double weight) : weight_(weight) {}
-  std::string name() const override { return "coverage"; }
   // Throws ConfigError where the model does not attend with coverage.
   Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
   double weight() const override { return weight_; }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "attend/base/error.h"
+#include "attend/decode/line_limit.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
 
@@ -34,37 +33,19 @@ PairFiles validation_files(const RunConfig& config) {
   return {config.data.valid_source, config.data.valid_target};
 }
 
-// Trained on both sides together, or on each by itself.
-Tokenizers train_tokenizers(const RunConfig& config) {
-  const auto train = [&](const TokenizerConfig& tokenizer, bool sources, bool targets) {
-    PairReader reader(training_files(config));
-    bool target_next = false;
-    return train_tokenizer(tokenizer, [&]() -> std::optional<std::string_view> {
-      if (std::exchange(target_next, false)) return reader.target();
-      if (!reader.next()) return std::nullopt;
-      target_next = sources && targets;
-      return sources ? reader.source() : reader.target();
-    });
-  };
-  const TokenizerConfig& source = config.vocabulary.tokenizer;
-  if (config.vocabulary.one()) {
-    const auto joint = train(source, true, true);
-    return {joint, joint};
-  }
-  TokenizerConfig target = source;
-  target.kind = config.vocabulary.target_kind.value_or(source.kind);
-  return {train(source, true, false), train(target, false, true)};
-}
-
 TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
   return {[tokenizer](std::string_view line) { return tokenizer->encode(line); }, tokenizer->size(),
           tokenizer->fingerprint()};
 }
 
+LineLimit longest_of(const RunConfig& config) {
+  return line_limit(config.model, config.data.longest);
+}
+
 CorpusSpec corpus_spec(const RunConfig& config, const PairFiles& files,
                        const Tokenizers& tokenizers) {
   CorpusSpec spec{files, encoder_of(tokenizers.source), encoder_of(tokenizers.target)};
-  spec.longest_source = spec.longest_target = config.data.longest;
+  spec.longest_source = spec.longest_target = longest_of(config).tokens;
   return spec;
 }
 
@@ -94,30 +75,12 @@ std::string described(const CorpusCounts& counts, size_t pairs) {
   return text;
 }
 
-// Those of the directory where they go with the config; otherwise trained.
-Tokenizers tokenizers_of(const RunConfig& config, const ModelDirectory& directory, bool resumed) {
-  bool asked_for = true;
-  if (!resumed && std::filesystem::exists(directory.training())) {
-    RunConfig refused;
-    read_config(refused, directory.training());
-    asked_for = same_config(refused.vocabulary, config.vocabulary) &&
-                refused.data.source == config.data.source &&
-                refused.data.target == config.data.target;
-  }
-  if (asked_for) {
-    const Tokenizers found = load_tokenizers(directory);
-    if (found.source != nullptr) return found;
-  }
-  for (const char* side : {"", "source", "target"}) {
-    std::filesystem::remove(directory.tokenizer(side));
-  }
-  return train_tokenizers(config);
-}
-
 }  // namespace
 
-std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now) {
-  const auto checkpoint = latest_checkpoint(directory.checkpoints());
+std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now,
+                                 TrainingObserver& observer) {
+  const auto checkpoint = latest_checkpoint(
+      directory.checkpoints(), [&observer](const std::string& text) { observer.on_message(text); });
   if (!checkpoint || checkpoint->step == 0) return std::nullopt;
   Before before{*checkpoint, now};
   if (std::filesystem::exists(directory.training())) {
@@ -143,27 +106,35 @@ Prepared::Prepared(const RunConfig& given, const ModelDirectory& directory,
   looks.emplace(config.looks, valid ? *valid : corpus, directory);
 }
 
-Tokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool resumed,
-                                     TrainingObserver& observer) {
-  const Tokenizers made = tokenizers_of(config, directory, resumed);
-  observer.on_message(fmt::format("vocabulary: {} source and {} target tokens, {}",
-                                  made.source->size(), made.target->size(),
-                                  name_of(made.source->kind())));
-  config.model.set_vocabularies(made.source->size(), made.target->size());
+RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool resumed,
+                                        TrainingObserver& observer) {
+  RunTokenizers made = tokenizers_of(config, directory, resumed);
+  const Tokenizer &source = *made.both.source, &target = *made.both.target;
+  observer.on_message(fmt::format("vocabulary: {} source and {} target tokens, {}{}", source.size(),
+                                  target.size(), name_of(source.kind()),
+                                  made.trained || resumed ? "" : ", found in the directory"));
+  config.model.set_vocabularies(source.size(), target.size());
   return made;
 }
 
 Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
                              TrainingObserver& observer) {
   const std::filesystem::path file = directory.root / "train.corpus";
-  const CorpusSpec spec = corpus_spec(config, training_files(config), tokenizers);
+  const CorpusSpec spec = corpus_spec(config, training_files(config), tokenizers.both);
   if (resumed && std::filesystem::exists(file) && !made_from(file, spec)) {
     observer.on_message("data: not what the steps before were trained on; going on with it");
+  }
+  if (const LineLimit longest = longest_of(config); longest.by_places) {
+    observer.on_message(
+        fmt::format("data: at most {} tokens of a side, not {}: the model has learned no more "
+                    "places",
+                    longest.tokens, config.data.longest));
   }
   Corpus made = open_corpus(spec, file);
   const CorpusCounts& counts = made.counts();
   observer.on_message("data: " + described(counts, made.size()));
-  const TokenizerKind kind = tokenizers.target->kind();
+  const Tokenizer& target = *tokenizers.both.target;
+  const TokenizerKind kind = target.kind();
   const bool subwords = kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram;
   if (subwords && counts.target_tokens * 2 < made.size() * 3) {
     observer.on_message(fmt::format(
@@ -171,7 +142,7 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
         "nothing is learned of what is inside a target; try a smaller --vocabulary.vocabulary, "
         "or --vocabulary.kind character",
         static_cast<double>(counts.target_tokens) / static_cast<double>(made.size()),
-        tokenizers.target->size()));
+        target.size()));
   }
   return made;
 }
@@ -187,7 +158,8 @@ TextModel Prepared::made_model(const std::optional<Before>& before, TrainingObse
   }
   set_warmup(before, observer);
   Rng rng(config.training.seed);
-  TextModel made{config.model, make_model(config.model, rng), tokenizers.source, tokenizers.target};
+  TextModel made{config.model, make_model(config.model, rng), tokenizers.both.source,
+                 tokenizers.both.target};
   size_t count = 0;
   for (const NamedTensor& p : parameters(*made.model)) count += p.tensor.size();
   observer.on_message(fmt::format("model: {}, {} parameters", name_of(config.model.kind), count));
@@ -213,10 +185,15 @@ void Prepared::set_warmup(const std::optional<Before>& before, TrainingObserver&
 }
 
 void Prepared::prepare_validation(const ModelDirectory& directory, TrainingObserver& observer) {
-  valid.emplace(open_corpus(corpus_spec(config, validation_files(config), tokenizers),
+  valid.emplace(open_corpus(corpus_spec(config, validation_files(config), tokenizers.both),
                             directory.root / "valid.corpus"));
   observer.on_message("validation: " + described(valid->counts(), valid->size()));
-  validator.emplace(config, *valid);
+  validator.emplace(config, *valid, *tokenizers.both.source);
+  if (validator->left_out() == 0) return;
+  observer.on_message(fmt::format(
+      "validation: {} lines have more tokens than the model has learned places for, and are not "
+      "decoded",
+      validator->left_out()));
 }
 
 }  // namespace attend

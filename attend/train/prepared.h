@@ -7,6 +7,7 @@
 #include "attend/io/checkpoint.h"
 #include "attend/train/batch_memory.h"
 #include "attend/train/looks.h"
+#include "attend/train/run_tokenizers.h"
 #include "attend/train/trainer.h"
 
 namespace attend {
@@ -18,7 +19,9 @@ struct Before {
   RunConfig config;
 };
 
-std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now);
+// The observer hears of checkpoints that are damaged, and skipped; IoError where all are.
+std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now,
+                                 TrainingObserver& observer);
 
 // Throws Error for a file that is missing, empty, or not in pairs: before anything is made.
 void check_texts(const RunConfig& config);
@@ -27,7 +30,7 @@ void check_texts(const RunConfig& config);
 struct Prepared {
   MemoryLimit limit;
   RunConfig config;  // with the vocabularies, the size of batches and the warm-up known
-  Tokenizers tokenizers;
+  RunTokenizers tokenizers;
   Corpus corpus;
   TextModel model;
   std::optional<Corpus> valid;
@@ -39,8 +42,8 @@ struct Prepared {
   Prepared(const Prepared&) = delete;
 
  private:
-  Tokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
-                             TrainingObserver& observer);
+  RunTokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
+                                TrainingObserver& observer);
   Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
   TextModel made_model(const std::optional<Before>& before, TrainingObserver& observer);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);

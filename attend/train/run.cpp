@@ -11,6 +11,7 @@
 #include "attend/io/json_log.h"
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
+#include "attend/train/leftovers.h"
 #include "attend/train/prepared.h"
 
 namespace attend {
@@ -22,7 +23,12 @@ constexpr const char* kEarly = "early";  // in the log: a report that was not du
 // Writes log.jsonl beside telling the observer.
 class Logged : public TrainingObserver {
  public:
-  Logged(TrainingObserver& to, JsonLog& log, Metric metric) : to_(to), log_(log), metric_(metric) {}
+  Logged(TrainingObserver& to, Metric metric) : to_(to), metric_(metric) {}
+
+  void open(const std::filesystem::path& path, std::optional<int64_t> resumed_step) {
+    log_ = std::make_unique<JsonLog>(path, resumed_step);
+  }
+  void sync() { log_->sync(); }
 
   void on_report(const TrainingReport& r) override {
     nlohmann::ordered_json line = {{"step", r.step},
@@ -49,19 +55,29 @@ class Logged : public TrainingObserver {
   void on_message(const std::string& text) override { to_.on_message(text); }
 
  private:
-  void append(const nlohmann::ordered_json& line) { log_.append(line.dump()); }
+  void append(const nlohmann::ordered_json& line) { log_->append(line.dump()); }
 
   TrainingObserver& to_;
-  JsonLog& log_;
+  std::unique_ptr<JsonLog> log_;  // since open()
   Metric metric_;
 };
+
+// Whether checkpoints would have other tensors.
+bool changes_tensors(const std::string& path, const RunConfig& before, const RunConfig& now) {
+  const OptimizerConfig &was = before.optimizer, &is = now.optimizer;
+  const auto sgd = [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; };
+  if (path == "optimizer.kind") return sgd(was) != sgd(is);
+  if (path == "optimizer.momentum") return sgd(is) && (was.momentum > 0) != (is.momentum > 0);
+  return path == "training.average" && (before.training.average > 0) != (now.training.average > 0);
+}
 
 // What was trained here before must be of one kind with what is asked for now.
 void compare(const Before& before, const RunConfig& config, const ModelDirectory& directory,
              TrainingObserver& observer) {
   for (const Difference& d : differences(before.config, config)) {
     const bool alters_nothing = d.path.ends_with("dropout");
-    const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.");
+    const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.") ||
+                       changes_tensors(d.path, before.config, config);
     const bool known_later =
         d.path.ends_with("_vocabulary") || (d.path == "schedule.warmup" && !config.schedule.warmup);
     const bool sized = d.path == "batch.tokens" && config.memory.bytes > 0;
@@ -100,14 +116,15 @@ class Run {
       TrainingObserver& observer)
       : directory_(directory),
         prepared_(config, directory, before, observer),
-        log_(log_of(config, directory, before)),
-        observer_(observer, *log_, config.validation.metric),
+        observer_(observer, config.validation.metric),
         trainer_({prepared_.model, prepared_.corpus,
                   prepared_.validator ? &*prepared_.validator : nullptr, prepared_.config,
                   observer_, [this](Trainer&, bool best) { save(best); },
                   [this](Trainer& trainer) { look(trainer); }}) {
     if (before) resume(before->checkpoint);
     first_step_ = trainer_.state().step;
+    if (before && goes_on(config, before)) forget_early_report(directory.log());
+    observer_.open(directory.log(), before ? std::optional(first_step_) : std::nullopt);
     if (goes_on(config, before)) describe();
   }
 
@@ -123,15 +140,10 @@ class Run {
     return !before || before->checkpoint.step < config.training.steps;
   }
 
-  static std::unique_ptr<JsonLog> log_of(const RunConfig& config, const ModelDirectory& directory,
-                                         const std::optional<Before>& before) {
-    if (before && goes_on(config, before)) forget_early_report(directory.log());
-    return std::make_unique<JsonLog>(
-        directory.log(), before ? std::optional(before->checkpoint.step) : std::nullopt);
-  }
-
-  // The settings first: tokenizers without them are taken for the user's own.
+  // The note first: tokenizers without it are taken for the user's own.
   void describe() const {
+    const RunTokenizers& tokenizers = prepared_.tokenizers;
+    if (tokenizers.trained) note_trained(directory_, tokenizers.both);
     replace_file(directory_.training(), to_yaml(prepared_.config, true));
     prepared_.model.save_description(directory_);
   }
@@ -157,7 +169,7 @@ class Run {
     if (best || prepared_.validator == std::nullopt) {
       trainer_.with_kept_weights([&] { prepared_.model.save_weights(directory_.weights()); });
     }
-    log_->sync();
+    observer_.sync();
     write_checkpoint(directory_.checkpoints(), state.step, [&](const std::filesystem::path& path) {
       write_safetensors(path / kTrainingTensors, trainer_.tensors());
       replace_file(path / kState, to_json(state) + "\n");
@@ -166,12 +178,10 @@ class Run {
     KeepCheckpoints keep{.last = std::max<size_t>(1, training.keep), .every = training.keep_every};
     if (state.best_step > 0) keep.best = state.best_step;
     prune_checkpoints(directory_.checkpoints(), keep);
-    observer_.on_save(state);
   }
 
   ModelDirectory directory_;
   Prepared prepared_;
-  std::unique_ptr<JsonLog> log_;
   Logged observer_;
   Trainer trainer_;
   int64_t first_step_ = 0;
@@ -179,23 +189,31 @@ class Run {
 
 constexpr int64_t kPlannedSteps = 5;
 
-// Remembers the last report.
+// Remembers the last report, and passes messages on.
 struct LastReport : TrainingObserver {
+  TrainingObserver& to;
   TrainingReport report;
+
+  explicit LastReport(TrainingObserver& observer) : to(observer) {}
   void on_report(const TrainingReport& r) override { report = r; }
+  void on_message(const std::string& text) override { to.on_message(text); }
 };
 
 }  // namespace
 
-RunPlan plan_training(const RunConfig& given) {
+RunPlan plan_training(const RunConfig& given, TrainingObserver& observer) {
   given.check();
   check_texts(given);
+  const ModelDirectory directory{given.out};
+  const auto before = run_before(directory, given, observer);
+  if (before) compare(*before, given, directory, observer);
   const TemporaryDirectory temporary;
+  copy_tokenizers(directory, {temporary.path()});
   RunConfig config = given;
   config.training.report_every = kPlannedSteps;
   config.data.valid_source = config.data.valid_target = "";
-  LastReport last;
-  Prepared prepared(config, {temporary.path()}, std::nullopt, last);
+  LastReport last(observer);
+  Prepared prepared(config, {temporary.path()}, before, last);
   RunPlan plan;
   for (const NamedTensor& p : parameters(*prepared.model.model)) {
     plan.parameters += p.tensor.size();
@@ -208,10 +226,9 @@ RunPlan plan_training(const RunConfig& given) {
   plan.pairs = prepared.corpus.size();
   const CorpusCounts& counts = prepared.corpus.counts();
   plan.left_out = counts.read.empty + counts.read.too_long + counts.empty + counts.too_long;
-  plan.batches_per_epoch = BatchStream(prepared.corpus, config.batch).batches_per_epoch();
+  plan.batches_per_epoch = BatchStream(prepared.corpus, prepared.config.batch).batches_per_epoch();
 
-  const auto newest = latest_checkpoint(ModelDirectory{given.out}.checkpoints());
-  plan.steps_done = newest ? newest->step : 0;
+  plan.steps_done = before ? before->checkpoint.step : 0;
   const int64_t steps = std::max<int64_t>(0, config.training.steps - plan.steps_done);
   prepared.config.training.steps = kPlannedSteps;
   Trainer trainer(
@@ -236,7 +253,8 @@ RunResult run_training(const RunConfig& config, TrainingObserver& observer,
   directory.create();
   const DirectoryLock lock(directory.root);
   clean_checkpoints(directory.checkpoints());
-  const auto before = run_before(directory, config);
+  clean_leftovers(directory);
+  const auto before = run_before(directory, config, observer);
   if (before) compare(*before, config, directory, observer);
   std::optional<Run> run;
   try {

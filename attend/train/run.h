@@ -19,8 +19,9 @@ struct RunResult {
 
 // Trains, or goes on training, what `config.out` holds. At the end, and whenever a better model is
 // found, the directory has a whole model: config.json, model.safetensors and tokenizers. Settings
-// that may change between runs are told to the observer; others, such as the model's, throw
-// ConfigError. What cannot be trained leaves no new directory behind.
+// that may change between runs are told to the observer, and so are checkpoints that are damaged;
+// other settings, such as the model's, throw ConfigError, and IoError where no checkpoint is whole.
+// What cannot be trained leaves no new directory behind.
 RunResult run_training(const RunConfig& config, TrainingObserver& observer,
                        const std::atomic<bool>& stop);
 
@@ -35,7 +36,8 @@ struct RunPlan {
   int64_t steps_done = 0;        // that the directory has a checkpoint of
   double seconds = 0;            // for the steps that are left
 };
-// Writes nothing but a temporary directory.
-RunPlan plan_training(const RunConfig& config);
+// Writes nothing but a temporary directory. As in run_training the observer hears what is new and
+// what is damaged, and errors are the same.
+RunPlan plan_training(const RunConfig& config, TrainingObserver& observer);
 
 }  // namespace attend

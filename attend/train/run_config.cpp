@@ -5,6 +5,7 @@
 #include "attend/base/names.h"
 #include "attend/base/special_tokens.h"
 #include "attend/base/storage.h"
+#include "attend/decode/line_limit.h"
 #include "attend/io/config.h"
 #include "attend/nn/init.h"
 
@@ -23,9 +24,15 @@ constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
                                     {Metric::kErrorRate, "error_rate", false}};
 
 void check_files(const RunConfig& config) {
-  const DataConfig& data = config.data;
+  DataConfig data = config.data;
   if (config.out.empty()) throw ConfigError("train: no model directory; say --out DIRECTORY");
   if (data.source.empty()) throw ConfigError("train: no text; say --source FILE --target FILE");
+  for (const Field& field : fields_of(data).fields) {
+    if (field.type->kind != FieldKind::kPath || field.get()->front() != "-") continue;
+    throw ConfigError(
+        "train: data.{} is standard input, but text is read more than once; give a file",
+        field.path);
+  }
   const bool columns = data.target.empty() && data.valid_target.empty();
   if (data.valid_source.empty() != data.valid_target.empty() && !columns) {
     throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
@@ -114,9 +121,17 @@ void check_model(ModelConfig model) {
   release_unused_memory();
 }
 
-}  // namespace
+// A token needs a place beside its end, and beside a start that is put before it.
+void check_places(const ModelConfig& model) {
+  const std::optional<size_t> places = learned_positions(model);
+  const bool label = model.kind == ModelKind::kLabel;
+  const size_t least = label && model.label.pooling == LabelPooling::kFirst ? 3 : 2;
+  if (!places || *places >= least) return;
+  throw ConfigError("train: model.{}.max_length is {}, where a line of one token takes {}",
+                    label ? name_of(model.label.encoder) : name_of(model.kind), *places, least);
+}
 
-Metric metric_from_name(std::string_view name) { return value_from_name(kMetrics, "metric", name); }
+}  // namespace
 
 std::string_view name_of(Metric metric) { return name_from_value(kMetrics, metric); }
 
@@ -132,6 +147,7 @@ void RunConfig::check() const {
   check_counts(*this);
   check_settings_in_use(model);
   check_model(model);
+  check_places(model);
   optimizer.check();
   if (!(optimizer.rate > 0)) {
     throw ConfigError("train: optimizer.rate is {}; it is above 0", optimizer.rate);

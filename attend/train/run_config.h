@@ -17,7 +17,8 @@ namespace attend {
 struct DataConfig {
   std::filesystem::path source, target;  // without a target, the source has two columns
   std::filesystem::path valid_source, valid_target;
-  size_t longest = 256;  // tokens of a side; longer pairs are left out
+  // Tokens of a side; longer pairs are left out, and those that a model has learned no places for.
+  size_t longest = 256;
 
   template <typename V>
   void fields(V& v) {
@@ -46,7 +47,6 @@ struct VocabularyConfig {
 
 // How validation decodes and what it measures.
 enum class Metric { kLoss, kBleu, kChrf, kAccuracy, kErrorRate };
-Metric metric_from_name(std::string_view name);  // "bleu"; ConfigError with the choices
 std::string_view name_of(Metric metric);
 bool better(Metric metric, double score, double than);
 
@@ -54,7 +54,7 @@ struct ValidationConfig {
   int64_t every = 500;  // steps
   Metric metric = Metric::kLoss;
   bool lowercase = false;
-  size_t sentences = 1000;  // that are decoded
+  size_t sentences = 1000;  // that are decoded; 0: all
   bool grouped = false;     // lines in a row with one source are references of it
   size_t patience = 10;     // validations without a better score before training stops; 0: never
 
@@ -63,7 +63,7 @@ struct ValidationConfig {
     v("every", every, "steps between validations");
     v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
     v("lowercase", lowercase, "case does not count in BLEU and chrF");
-    v("sentences", sentences, "sentences decoded at most");
+    v("sentences", sentences, "sentences decoded at most; 0: all");
     v("grouped", grouped, "lines in a row with the same source are references of one");
     v("patience", patience, "validations without a better score before training stops; 0: never");
   }
@@ -90,7 +90,7 @@ struct TrainingConfig {
     v("coverage_loss", coverage_loss, "weight of the loss for looking twice at a place");
     v("average", average,
       "decay of the moving mean of weights that is kept, such as 0.999; 0: off");
-    v("seed", seed, "of weights, dropout and the order of the data");
+    v("seed", seed, "of weights and dropout; the order of the data has batch.seed");
     v("report_every", report_every, "steps between reports");
     v("save_every", save_every, "steps between checkpoints");
     v("keep", keep, "newest checkpoints that are kept, beside the best one");

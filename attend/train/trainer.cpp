@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/io/model_directory.h"
@@ -38,10 +39,22 @@ Trainer::Trainer(Parts parts)
   const TrainingConfig& config = parts_.config.training;
   objective_ = objective_of(config);
   if (config.average > 0) average_.emplace(parameters_, config.average);
+  if (parts_.validator != nullptr) state_.judged_by = parts_.validator->fingerprint();
 }
 
 void Trainer::resume(const TrainingState& state) {
-  state_ = state;
+  const uint64_t judged_by = std::exchange(state_, state).judged_by;
+  state_.judged_by = judged_by;
+  // One that was saved without it is taken for the same.
+  if (state.best_step > 0 && state.judged_by != 0 && state.judged_by != judged_by) {
+    state_.best_score = 0;
+    state_.best_step = 0;
+    state_.not_better = 0;
+    parts_.observer.on_message(fmt::format(
+        "validation: not what the scores before are of; the best, {:.4f} of step {}, counts no "
+        "more",
+        state.best_score, state.best_step));
+  }
   optimizer_.resume_at(state.step);
   DataPosition position{state.epoch, state.batch};
   if (position.batch >= stream_->batches_per_epoch()) position = {state.epoch + 1, 0};

@@ -34,6 +34,7 @@ struct TrainingState {
   double best_score = 0;
   int64_t best_step = 0;    // 0: none yet
   uint64_t not_better = 0;  // validations since the best one
+  uint64_t judged_by = 0;   // Validator::fingerprint() of the scores; 0: none
   double loss_sum = 0;      // since the last report
   uint64_t label_count = 0;
   bool validation_due = false;  // the step was done, but not yet validated
@@ -49,6 +50,7 @@ struct TrainingState {
     v("best_score", best_score, "");
     v("best_step", best_step, "");
     v("not_better", not_better, "");
+    v("judged_by", judged_by, "");
     v("loss_sum", loss_sum, "");
     v("label_count", label_count, "");
     v("validation_due", validation_due, "");
@@ -73,7 +75,6 @@ class TrainingObserver {
   virtual void on_report(const TrainingReport&) {}
   virtual void on_step(const TrainingReport&) {}  // after each that is not reported
   virtual void on_validation(const TrainingReport&, const ValidationScore&, bool /*best*/) {}
-  virtual void on_save(const TrainingState&) {}
   virtual void on_message(const std::string&) {}
 };
 
@@ -101,7 +102,8 @@ class Trainer {
   // For checkpoints: everything that must be kept, by name; and how to go on from it.
   std::vector<NamedTensor> tensors() const;
   const TrainingState& state() const { return state_; }
-  // In an epoch that has fewer batches now, goes on with the next.
+  // In an epoch that has fewer batches now, goes on with the next; judged in another way, forgets
+  // the best score and says so.
   void resume(const TrainingState& state);
 
   // Runs f while the model has the weights to be kept: the mean, where there is one.

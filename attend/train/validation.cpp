@@ -1,5 +1,10 @@
 #include "attend/train/validation.h"
 
+#include <limits>
+
+#include "attend/base/hash.h"
+#include "attend/decode/line_limit.h"
+#include "attend/io/config.h"
 #include "attend/metrics/bleu.h"
 #include "attend/metrics/chrf.h"
 #include "attend/metrics/error_rate.h"
@@ -66,12 +71,19 @@ double measure(const ValidationConfig& config, std::span<const std::string> hypo
 
 }  // namespace
 
-Validator::Validator(const RunConfig& config, const Corpus& corpus)
+Validator::Validator(const RunConfig& config, const Corpus& corpus, const Tokenizer& source)
     : config_(config), corpus_(corpus) {
   if (config.validation.metric == Metric::kLoss) return;
   PairReader reader({config.data.valid_source, config.data.valid_target});
+  const LineLimit limit = line_limit(config.model, 0);
+  const size_t sentences = config.validation.sentences;
+  const size_t most = sentences > 0 ? sentences : std::numeric_limits<size_t>::max();
   std::vector<std::string> sources, targets;
-  while (sources.size() < config.validation.sentences && reader.next()) {
+  while (sources.size() < most && reader.next()) {
+    if (limit.tokens > 0 && !limit.allows(source.encode(reader.source()).size())) {
+      ++left_out_;
+      continue;
+    }
     sources.emplace_back(reader.source());
     targets.emplace_back(reader.target());
   }
@@ -92,6 +104,30 @@ std::optional<ValidationScore> Validator::operator()(const TextModel& model,
   return result;
 } catch (const Stopped&) {
   return std::nullopt;
+}
+
+uint64_t Validator::fingerprint() const {
+  Hash hash;
+  const auto add = [&hash](std::string_view text) {
+    hash.add(text);
+    hash.add("\n");
+  };
+  const ValidationConfig& validation = config_.validation;
+  add(name_of(validation.metric));
+  if (validation.metric == Metric::kLoss) {
+    add(std::to_string(corpus_.spec()));
+    return hash.value();
+  }
+  add(validation.lowercase ? "lowercase" : "");
+  for (const Difference& d : differences(SearchConfig(), config_.search)) {
+    add(d.path + " " + d.after);
+  }
+  for (size_t i = 0; i < texts_.sources.size(); ++i) {
+    add("");
+    add(texts_.sources[i]);
+    for (const std::string& target : texts_.targets[i]) add(target);
+  }
+  return hash.value();
 }
 
 double Validator::loss(const Seq2Seq& model, const std::atomic<bool>& stop) const {

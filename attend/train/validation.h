@@ -22,12 +22,18 @@ struct ValidationScore {
 
 class Validator {
  public:
-  // The corpus is that of the text files, which are read for the references.
-  Validator(const RunConfig& config, const Corpus& corpus);
+  // The corpus is that of the text files, which are read for the references; `source` counts the
+  // tokens of their lines.
+  Validator(const RunConfig& config, const Corpus& corpus, const Tokenizer& source);
 
   // Nothing if `stop` is set meanwhile.
   std::optional<ValidationScore> operator()(const TextModel& model,
                                             const std::atomic<bool>& stop) const;
+
+  // Lines that are not decoded: the model has learned no places for them.
+  size_t left_out() const { return left_out_; }
+  // Of all that a score depends on beside the model. Scores of two cannot be compared.
+  uint64_t fingerprint() const;
 
  private:
   double loss(const Seq2Seq& model, const std::atomic<bool>& stop) const;
@@ -36,6 +42,7 @@ class Validator {
   const RunConfig& config_;
   const Corpus& corpus_;
   ReferenceTexts texts_;  // that are decoded
+  size_t left_out_ = 0;
 };
 
 }  // namespace attend

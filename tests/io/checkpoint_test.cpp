@@ -6,7 +6,6 @@
 #include <random>
 
 #include "attend/base/files.h"
-#include "attend/base/log.h"
 #include "tests/errors.h"
 #include "tests/files.h"
 
@@ -17,15 +16,6 @@ namespace fs = std::filesystem;
 
 class Checkpoints : public DirectoryTest {
  protected:
-  void SetUp() override {
-    DirectoryTest::SetUp();
-    before_ = set_log_sink([this](LogLevel, std::string_view text) { messages_ += text; });
-  }
-  void TearDown() override {
-    set_log_sink(before_);
-    DirectoryTest::TearDown();
-  }
-
   Checkpoint save(int64_t step, const std::string& text = "weights") {
     return write_checkpoint(directory_, step, [&](const fs::path& path) {
       write(path / "weights", text + std::to_string(step));
@@ -43,8 +33,11 @@ class Checkpoints : public DirectoryTest {
     return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
   }
 
+  std::optional<Checkpoint> latest() {
+    return latest_checkpoint(directory_, [this](const std::string& text) { messages_ += text; });
+  }
+
   std::string messages_;
-  LogSink before_;
 };
 
 using Steps = std::vector<int64_t>;
@@ -57,10 +50,10 @@ TEST_F(Checkpoints, AreListedByStep) {
   fs::create_directory(directory_ / "step-");
   write(directory_ / "step-300", "a file");
   EXPECT_EQ(steps(), (Steps{5, 20, 100}));
-  const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
-  ASSERT_TRUE(latest.has_value());
-  EXPECT_EQ(latest->step, 100);
-  EXPECT_EQ(read(latest->path / "weights"), "weights100");
+  const std::optional<Checkpoint> newest = latest();
+  ASSERT_TRUE(newest.has_value());
+  EXPECT_EQ(newest->step, 100);
+  EXPECT_EQ(read(newest->path / "weights"), "weights100");
   EXPECT_EQ(messages_, "");
 }
 
@@ -123,9 +116,15 @@ TEST_F(Checkpoints, DamagedOnesAreSkippedWithAMessage) {
     void (*damage)(const fs::path&);
   } cases[] = {
       {"weights has 3 bytes instead of 9", [](const fs::path& p) { write(p / "weights", "cut"); }},
-      {"weights has changed", [](const fs::path& p) { write(p / "weights", "weightz40"); }},
-      {"cannot open", [](const fs::path& p) { fs::remove(p / "state"); }},
-      {"cannot open", [](const fs::path& p) { fs::remove(p / "manifest.json"); }},
+      {"weights has changed since it was written",
+       [](const fs::path& p) { write(p / "weights", "weightz40"); }},
+      {"state is missing", [](const fs::path& p) { fs::remove(p / "state"); }},
+      {"manifest.json is missing", [](const fs::path& p) { fs::remove(p / "manifest.json"); }},
+      {"state is not a file",
+       [](const fs::path& p) {
+         fs::remove(p / "state");
+         fs::create_directory(p / "state");
+       }},
       {"manifest.json is damaged", [](const fs::path& p) { write(p / "manifest.json", "{"); }},
       {"manifest.json is damaged", [](const fs::path& p) { write(p / "manifest.json", "{}"); }},
       {"manifest.json is damaged",
@@ -138,12 +137,41 @@ TEST_F(Checkpoints, DamagedOnesAreSkippedWithAMessage) {
     save(40);
     damage(directory_ / "step-40");
     messages_.clear();
-    const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
-    ASSERT_TRUE(latest.has_value());
-    EXPECT_EQ(latest->step, 30);
-    EXPECT_NE(messages_.find("skipping the checkpoint"), std::string::npos);
-    EXPECT_NE(messages_.find(said), std::string::npos) << messages_;
+    const std::optional<Checkpoint> newest = latest();
+    ASSERT_TRUE(newest.has_value());
+    EXPECT_EQ(newest->step, 30);
+    EXPECT_EQ(messages_,
+              fmt::format("checkpoint step-40 is damaged ({}); going on from step-30", said));
   }
+}
+
+TEST_F(Checkpoints, NoneThatIsWholeIsNotNoneAtAll) {
+  save(30);
+  save(40);
+  write(directory_ / "step-30" / "weights", "cut");
+  fs::remove(directory_ / "step-40" / "state");
+  const std::string message = message_of<IoError>([&] { latest(); });
+  EXPECT_NE(message.find("no checkpoint is whole: step-40 is damaged (state is missing), step-30 "
+                         "is damaged (weights has 3 bytes instead of 9)"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("to begin anew"), std::string::npos) << message;
+  EXPECT_EQ(messages_, "");
+}
+
+TEST_F(Checkpoints, WhatCannotBeReadIsNotDamaged) {
+  save(30);
+  for (const char* name : {"weights", "manifest.json"}) {
+    save(40);
+    const fs::path file = directory_ / "step-40" / name;
+    fs::remove(file);
+    fs::create_symlink(file, file);  // leads nowhere, for root too
+    expect_error<IoError>([&] { latest(); }, file.string() + ": Too many levels");
+  }
+  if (::geteuid() == 0) return;  // who may read anything
+  save(40);
+  fs::permissions(directory_ / "step-40" / "weights", fs::perms::none);
+  expect_error<IoError>([&] { latest(); }, "Permission denied");
 }
 
 TEST_F(Checkpoints, PruningKeepsLastBestAndEvery) {
@@ -203,17 +231,17 @@ TEST_F(Checkpoints, SurviveKillsAtAnyMoment) {
     while (::read(finished[0], &last, sizeof last) > 0) {
     }
     ::close(finished[0]);
-    const std::optional<Checkpoint> latest = latest_checkpoint(directory_);
-    ASSERT_TRUE(latest.has_value());
-    EXPECT_GE(latest->step, last);
-    EXPECT_LE(latest->step, last + 1);
+    const std::optional<Checkpoint> newest = latest();
+    ASSERT_TRUE(newest.has_value());
+    EXPECT_GE(newest->step, last);
+    EXPECT_LE(newest->step, last + 1);
     for (const Checkpoint& checkpoint : list_checkpoints(directory_)) {
       EXPECT_EQ(checkpoint_damage(checkpoint.path), "");
     }
     clean_checkpoints(directory_);
     EXPECT_EQ(entries(), steps().size());
     EXPECT_LE(entries(), 3u);
-    reached = latest->step;  // written once more, as after a resume
+    reached = newest->step;  // written once more, as after a resume
   }
   EXPECT_EQ(messages_, "");
 }

@@ -33,6 +33,8 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
       {"data.valid_source", "", "needs both"},
       {"data.valid_source", "none.src", "none.src"},
       {"data.source", "none.src", "none.src"},
+      {"data.source", "-", "data.source is standard input"},
+      {"data.valid_target", "-", "data.valid_target is standard input"},
   };
   for (const auto& [path, value, message] : cases) {
     RunConfig config = good;
@@ -75,6 +77,22 @@ TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
   config = small_run(directory.path());
   std::ofstream(config.data.target, std::ios::app) << "more\n";
   refused("train.tgt has 201");
+}
+
+TEST(RefusedRun, LinesNeedLearnedPlaces) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.model.transformer.positions = PositionScheme::kLearned;
+  config.model.transformer.max_length = 2;
+  expect_error<DataError>([&] { run(config); }, "over 1 source or 1 target tokens");
+  config.model.transformer.max_length = 1;
+  expect_error<ConfigError>([&] { run(config); },
+                            "model.transformer.max_length is 1, where a line of one token takes 2");
+  config.model.kind = ModelKind::kLabel;
+  config.model.transformer.max_length = 2;
+  config.model.label.pooling = LabelPooling::kFirst;
+  expect_error<ConfigError>([&] { run(config); }, "takes 3");
+  EXPECT_FALSE(fs::exists(config.out));
 }
 
 TEST(RefusedRun, OnlyWhatWasTrainedIsGoneOnWith) {

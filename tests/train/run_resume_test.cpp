@@ -192,17 +192,98 @@ TEST(ResumedRun, ChangesAreSaid) {
   EXPECT_FALSE(messages.has("schedule.warmup")) << messages.text;
 }
 
+TEST(ResumedRun, WhatIsJudgedInAnotherWayHasNoBestYet) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 16;
+  config.training.keep = 9;
+  run(config);
+  const fs::path checkpoint = config.out / "checkpoints" / "step-16";
+  const fs::path copy = directory.path() / "step-16";
+  fs::copy(checkpoint, copy);
+  config.training.steps = 24;
+  config.validation.metric = Metric::kLoss;
+  Messages messages;
+  RunResult result = run_training(config, messages, true);
+  EXPECT_EQ(result.best_step, 0);
+  EXPECT_TRUE(messages.has("now validation.metric = loss (was accuracy)")) << messages.text;
+  EXPECT_TRUE(messages.has("counts no more")) << messages.text;
+  // As if it had been killed before it saved.
+  fs::remove_all(checkpoint);
+  fs::rename(copy, checkpoint);
+  messages.text.clear();
+  result = run_training(config, messages, false);
+  EXPECT_TRUE(messages.has("counts no more")) << messages.text;
+  EXPECT_EQ(result.best_step, 24);
+  EXPECT_GT(result.best_score, 0.5);
+  messages.text.clear();
+  config.training.steps = 25;
+  config.validation.patience = 9;
+  run_training(config, messages, false);
+  EXPECT_FALSE(messages.has("counts no more")) << messages.text;
+  config.training.steps = 26;
+  config.data.valid_source = config.data.valid_target = "";
+  EXPECT_EQ(run(config).best_step, 0);
+}
+
+TEST(ResumedRun, WhatACheckpointHasNoTensorsOfIsFixed) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.report_every = 7;  // the last report is early
+  config.training.steps = 10;
+  run(config);
+  config.training.steps = 12;
+  const std::string log = contents(config.out / "log.jsonl");
+  const auto refused = [&](const char* path, const char* value, const std::string& message) {
+    RunConfig changed = config;
+    set_flag(changed, path, value);
+    expect_error<ConfigError>([&] { run(changed); }, message);
+    EXPECT_EQ(contents(config.out / "log.jsonl"), log);
+  };
+  refused("training.average", "0", "trained with training.average = 0.9, not 0;");
+  refused("optimizer.kind", "sgd", "trained with optimizer.kind = adamw, not sgd;");
+  for (const auto& [path, value] : {std::pair("training.average", "0.99"),
+                                    {"optimizer.kind", "adam"},
+                                    {"optimizer.momentum", "0.5"}}) {
+    set_flag(config, path, value);
+    EXPECT_EQ(run(config).step, config.training.steps) << path;
+    ++config.training.steps;
+  }
+
+  config = small_run(directory.path());
+  config.out = directory.path() / "sgd";
+  config.optimizer.kind = OptimizerKind::kSgd;
+  config.training.steps = 2;
+  run(config);
+  config.optimizer.momentum = 0.5;
+  expect_error<ConfigError>([&] { run(config); }, "trained with optimizer.momentum = 0, not 0.5");
+}
+
+TEST(ResumedRun, TheLogIsAsItWasWhereNothingIsResumed) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.report_every = 7;
+  config.training.steps = 10;
+  run(config);
+  const std::string log = contents(config.out / "log.jsonl");
+  fs::remove(config.out / "attend.yaml");  // nobody knows what the checkpoint has
+  config.training.average = 0;
+  config.training.steps = 20;
+  expect_error<FormatError>([&] { run(config); }, "does not fit the model");
+  EXPECT_EQ(contents(config.out / "log.jsonl"), log);
+}
+
 TEST(ResumedRun, APlanCountsTheStepsThatAreLeft) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 1000;
-  const double all = plan_training(config).seconds;
+  const double all = plan(config).seconds;
   config.training.steps = 10;
   run(config);
   config.training.steps = 20;
-  const RunPlan plan = plan_training(config);
-  EXPECT_EQ(plan.steps_done, 10);
-  EXPECT_LT(plan.seconds, all / 5);
+  const RunPlan planned = plan(config);
+  EXPECT_EQ(planned.steps_done, 10);
+  EXPECT_LT(planned.seconds, all / 5);
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

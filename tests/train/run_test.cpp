@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <fstream>
+#include <map>
 
 #include "attend/base/files.h"
 #include "attend/base/parallel.h"
@@ -292,16 +293,23 @@ TEST(Run, StopsWhenNothingGetsBetter) {
 TEST(Run, APlanKnowsTheModelAndTheData) {
   const TemporaryDirectory directory;
   const RunConfig config = small_run(directory.path());
-  const RunPlan plan = plan_training(config);
-  EXPECT_EQ(plan.pairs, 200u);
-  EXPECT_EQ(plan.source_vocabulary, 8u);
-  EXPECT_GT(plan.batches_per_epoch, 4u);
-  EXPECT_GT(plan.tokens_per_second, 0.0);
-  EXPECT_GT(plan.seconds, 0.0);
+  const RunPlan planned = plan(config);
+  EXPECT_EQ(planned.pairs, 200u);
+  EXPECT_EQ(planned.source_vocabulary, 8u);
+  EXPECT_GT(planned.batches_per_epoch, 4u);
+  EXPECT_GT(planned.tokens_per_second, 0.0);
+  EXPECT_GT(planned.seconds, 0.0);
   size_t parts = 0;
-  for (const auto& [name, count] : plan.parts) parts += count;
-  EXPECT_EQ(parts, plan.parameters);
+  for (const auto& [name, count] : planned.parts) parts += count;
+  EXPECT_EQ(parts, planned.parameters);
   EXPECT_FALSE(fs::exists(config.out));
+}
+
+TEST(Run, TheHelpSaysWhatASettingDoes) {
+  std::map<std::string, std::string> help;
+  for (const Flag& flag : flags_of(RunConfig())) help[flag.path] = flag.help;
+  EXPECT_EQ(help["training.seed"], "of weights and dropout; the order of the data has batch.seed");
+  EXPECT_EQ(help["validation.sentences"], "sentences decoded at most; 0: all");
 }
 
 TEST(Run, SaysWhatIsMissing) {

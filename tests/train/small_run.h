@@ -62,6 +62,11 @@ inline RunResult run(const RunConfig& config) {
   return run_training(config, nobody, never);
 }
 
+inline RunPlan plan(const RunConfig& config) {
+  TrainingObserver nobody;
+  return plan_training(config, nobody);
+}
+
 inline std::string contents(const fs::path& path) { return std::string(MappedFile(path).text()); }
 
 // What must be the same however a run was interrupted.

@@ -1,0 +1,25 @@
+// The tokenizers of a run: those that its directory has, or trained on its text.
+#pragma once
+
+#include "attend/models/text_model.h"
+#include "attend/train/run_config.h"
+
+namespace attend {
+
+struct RunTokenizers {
+  Tokenizers both;
+  bool trained = false;  // now; not found
+};
+
+// Those that an earlier run trained are trained anew where it had no checkpoint and was asked for
+// others. The user's own stay, and are used. Throws ConfigError where a side of them is missing.
+RunTokenizers tokenizers_of(const RunConfig& config, const ModelDirectory& directory, bool resumed);
+
+// Notes, before they are saved, that tokenizers are not the user's own: MODEL/.trained has the
+// fingerprint of each, one a line.
+void note_trained(const ModelDirectory& directory, const Tokenizers& tokenizers);
+
+// All that tokenizers_of looks at in a directory, for one where it may be changed.
+void copy_tokenizers(const ModelDirectory& from, const ModelDirectory& to);
+
+}  // namespace attend
