@@ -96,18 +96,29 @@ std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
   return {saliency_picture(model, reading, {saliency_method_from_name(options.show)})};
 }
 
+void check_length(const TextModel& model, std::string_view what, size_t tokens) {
+  const LineLimit limit = line_limit(model.config, kMostLineTokens);
+  if (limit.allows(tokens)) return;
+  if (limit.by_places) limit.fail(fmt::format("inspect: {}", what), tokens);
+  throw DataError("inspect: the {} has {} tokens; it is for at most {}, so give a sentence of it",
+                  what, tokens, limit.tokens);
+}
+
 Reading reading_of(const Options& options, const TextModel& model) {
   std::string source = options.source;
-  LineReader input("-");
-  if (!options.source_given && input.next()) source = input.line();
-  if (input.too_long()) {
-    throw DataError("{}:1: the line is over {} bytes; give a sentence of it", input.name(),
-                    kLongestLine);
+  if (!options.source_given) {
+    LineReader input("-");
+    if (input.next()) source = input.line();
+    if (input.too_long()) {
+      throw DataError("{}:1: the line is over {} bytes; give a sentence of it", input.name(),
+                      kLongestLine);
+    }
   }
-  const LineLimit limit = line_limit(model.config, 0);
-  const size_t tokens = model.source->encode(source).size();
-  if (!limit.allows(tokens)) limit.fail("inspect", tokens);
-  if (options.target_given) return given_reading(model, source, options.target);
+  check_length(model, "source", model.source->encode(source).size());
+  if (options.target_given) {
+    check_length(model, "target", model.target->encode(options.target).size());
+    return given_reading(model, source, options.target);
+  }
   SearchConfig search;
   options.search.apply(search);
   return written_reading(model, source, search);

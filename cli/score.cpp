@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attend/decode/score_text.h"
+#include "attend/io/json_text.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
@@ -48,7 +49,7 @@ void print_json(size_t line, const std::vector<std::string>& pieces, const Score
                                    {"pieces", pieces},
                                    {"token_log_probabilities", scored.log_probabilities}};
   if (links != nullptr) object["alignment"] = *links;
-  fmt::print("{}\n", object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(object));
 }
 
 void print(const Options& options, const Tokenizer& tokenizer, size_t line, const ScoredText& text,

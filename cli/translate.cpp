@@ -9,6 +9,7 @@
 #include "attend/base/special_tokens.h"
 #include "attend/data/lines.h"
 #include "attend/decode/translator.h"
+#include "attend/io/json_text.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
@@ -83,8 +84,7 @@ std::string drawn(const TextModel& model, const std::string& source, const Trans
 void print(const Options& options, const TextModel& model, bool many, size_t line,
            const std::string& source, const Translation& t) {
   if (options.json) {
-    fmt::print("{}\n", as_json(options, model, line, source, t)
-                           .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(as_json(options, model, line, source, t)));
     return;
   }
   for (size_t i = 0; i < t.texts.size(); ++i) {

@@ -138,6 +138,12 @@ expect(0 "^decoder.0.cross, mean [|][|][|] [0-9]-0 .*\ndecoder.1.cross, mean [|]
   may --target 01 --format moses)
 expect(0 ".columns.:..m.,.<unk:x>.,.a." inspect ${model} mxay --target 01 --format json)
 
+# What is longer than the model has places for.
+expect(1 "inspect: source: the line has 15 tokens, and the model has learned places for 11" inspect ${model}
+  "january january")
+expect(1 "inspect: target: the line has 15 tokens, and the model has learned places for 11" inspect ${model}
+  may --target 055555555555555)
+
 string(REPEAT "may " 300000 line)
 file(WRITE ${WORK}/long "${line}\n")
 set(INPUT ${WORK}/long)
@@ -200,3 +206,59 @@ if(MAN)
     message(FATAL_ERROR "The man page lacks a command:\n${page}")
   endif()
 endif()
+
+# Options that would do nothing for texts, for links, or where layers are ranked.
+foreach(option "--beam;3" "--sample" "--max-length;9" "--batch-tokens;9" "--longest-line;9" "--source;a"
+    "--target;a")
+  list(GET option 0 name)
+  expect(2 "^attend: ${name}: goes with a model" ${texts} ${option})
+  expect(2 "^attend: ${name}: goes with a model" evaluate --alignments a --gold b ${option})
+endforeach()
+foreach(option "--metric;bleu" "--grouped" "--lowercase" "--tokenize;none" "--references;a")
+  list(GET option 0 name)
+  expect(2 "^attend: ${name}: does not go with --gold" ${rank} ${option})
+  expect(2 "^attend: ${name}: does not go with --gold" evaluate --alignments a --gold b ${option})
+endforeach()
+expect(2 "^attend: --beam: does not go with --gold" ${rank} --beam 3)
+expect(2 "--beam: does not go with --sample" translate x --sample --beam 3)
+expect(2 "--beam: does not go with --sample" evaluate x --source y --sample --beam 3)
+expect(2 "--top-k: goes with --sample" translate x --sample=false --top-k 3)
+
+# Lines that are too long to rank layers by, and numbers that are none.
+file(WRITE ${WORK}/pairs "may\t05\njanuary january\t01\n")
+file(WRITE ${WORK}/gold "0-0\n0-0\n")
+expect(1 "pairs:2: the line has 15 tokens" evaluate ${model} --source ${WORK}/pairs --gold ${WORK}/gold)
+expect(1 "months:1: the line has 7 tokens, and at most 5 go" ${rank} --longest-line 5)
+expect(1 "length_penalty of nan" translate ${model} --input ${WORK}/months --length-penalty nan)
+expect(1 "temperature inf" translate ${model} --input ${WORK}/months --sample --temperature inf)
+
+# What is given is read, and not standard input, which stays open and silent here.
+execute_process(COMMAND sh -c "mkfifo '${WORK}/silent' && '${ATTEND}' inspect '${model}' may <>'${WORK}/silent'"
+  RESULT_VARIABLE result OUTPUT_VARIABLE out TIMEOUT 60)
+if(NOT result EQUAL 0 OR NOT out MATCHES "decoder.0.cross")
+  message(FATAL_ERROR "inspect beside a silent pipe: ${result}\n${out}")
+endif()
+
+# A pipe and a link are written to, and stay what they are.
+set(picture inspect ${model} may --layer decoder.0.cross --format json)
+expect(0 "^{.title" ${picture})
+set(shown "${OUT}")
+file(CREATE_LINK map.json ${WORK}/link SYMBOLIC)
+expect(0 "^$" ${picture} --out ${WORK}/link)
+file(READ ${WORK}/map.json written)
+expect_equal("${written}" "${shown}" "a file behind a link")
+list(JOIN picture " " command)
+execute_process(COMMAND sh -c "mkfifo '${WORK}/pipe' && exec 3<>'${WORK}/pipe' && \
+  '${ATTEND}' ${command} --out '${WORK}/pipe' && head -n 1 <&3" OUTPUT_VARIABLE written TIMEOUT 60)
+expect_equal("${written}" "${shown}" "a pipe")
+
+# A file is named once; what 0 means for a vocabulary is so.
+execute_process(COMMAND printf "\\377\\376a\\000" OUTPUT_FILE ${WORK}/wide)
+expect(1 "^attend: [^:]*wide: UTF-16" tokenizer train ${WORK}/wide --kind word --out ${WORK}/none)
+expect(0 "0: all characters, words or lines there are" tokenizer train --help)
+expect(0 "words: 10 tokens" tokenizer train ${WORK}/ref --kind word --vocabulary 0 --out ${WORK}/words)
+
+# Settings in braces are YAML unless the file's name says JSON.
+file(WRITE ${WORK}/config.yaml "{model: {preset: tiny}}\n")
+expect(0 "transformer" train ${WORK}/config.yaml --source ${WORK}/months --target ${WORK}/numbers
+  --out ${WORK}/braces --vocabulary.kind character --dry-run)

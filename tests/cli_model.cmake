@@ -102,6 +102,11 @@ expect(1 "unknown format 'bmp'; there are: terminal, svg, png" inspect ${model} 
 expect(1 "no attention layer 'x'; there are: encoder.0.self" inspect ${model} may --layer x)
 expect(1 "has 4 heads, from 0; there is no head 9" inspect ${model} may --head 9)
 expect(2 "--show" inspect ${model} may --show all)
+string(REPEAT "1" 4097 long)
+expect(1 "^attend: inspect: the source has 4097 tokens; it is for at most 4096, so give a sentence of it\n$"
+  inspect ${model} ${long} --target 01)
+expect(1 "^attend: inspect: the target has 4097 tokens; it is for at most 4096, " inspect ${model} may
+  --target ${long})
 expect(1 "not a model directory" explore ${WORK})
 
 # One without attention.
@@ -260,3 +265,20 @@ foreach(line IN LISTS lines)
     string(APPEND expected "${line}\n")
   endif()
 endforeach()
+
+# A damaged checkpoint is named, by a dry run too, and nothing begins anew where none is whole.
+set(damaged ${WORK}/damaged)
+file(COPY ${model}/ DESTINATION ${damaged})
+file(WRITE ${damaged}/checkpoints/step-100/state.json "{")
+set(again train ${damaged}/attend.yaml --out ${damaged})
+set(said "checkpoint step-100 is damaged .state.json has 1 bytes instead of [0-9]+.; going on from step-90\n")
+expect(0 "steps +100 .90 done.*${said}" ${again} --dry-run)
+expect(0 "${said}.*resumed at step 90.*trained 100 steps" ${again})
+foreach(step 90 100)
+  file(REMOVE ${damaged}/checkpoints/step-${step}/manifest.json)
+endforeach()
+foreach(option --dry-run "--steps;200" "--steps;+1")
+  expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*to begin anew"
+    ${again} ${option})
+endforeach()
+expect(1 "data.source is standard input" train --source - --target ${WORK}/numbers --out ${WORK}/none)

@@ -15,6 +15,8 @@ HeatMap labelled(const TextModel& model, const Reading& reading, AttentionPart p
   const MapLabels labels = map_labels(model, reading, part);
   HeatMap map{title, labels.rows, labels.columns, values};
   map.most = map.largest();
+  const std::vector<float> weights = values.to_vector();
+  map.has_sign = std::ranges::any_of(weights, [](float weight) { return weight < 0.0f; });
   return map;
 }
 
@@ -88,10 +90,9 @@ HeatMap entropy_picture(const TextModel& model, const Reading& reading,
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part) {
   attention_layers(*model.model, part);  // throws where there are none
-  const AttentionGraph graph = attention_graph(model, reading);
-  const bool flows = method == GraphMethod::kFlow;
-  return labelled(model, reading, part, flows ? "attention flow" : "attention rollout",
-                  part_of(flows ? flow(graph) : rollout(graph), part));
+  return labelled(model, reading, part,
+                  method == GraphMethod::kFlow ? "attention flow" : "attention rollout",
+                  part_of(relevance(model, reading, method), part));
 }
 
 HeatMap saliency_picture(const TextModel& model, const Reading& reading,

@@ -28,7 +28,6 @@ HeatMap entropy_picture(const TextModel& model, const Reading& reading,
                         std::span<const AttentionLayer> layers);
 
 // All layers together, and gradients.
-enum class GraphMethod { kRollout, kFlow };
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part = AttentionPart::kCross);
 HeatMap saliency_picture(const TextModel& model, const Reading& reading,

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "attend/base/names.h"
+#include "attend/base/special_tokens.h"
 #include "attend/decode/alignment.h"
 #include "attend/inspect/html_map.h"
 #include "attend/inspect/map_json.h"
 #include "attend/inspect/npy.h"
 #include "attend/inspect/png_map.h"
 #include "attend/inspect/svg_map.h"
+#include "attend/text/vocabulary.h"
 
 namespace attend {
 namespace {
@@ -32,11 +34,17 @@ std::string npy_of(std::span<const HeatMap> maps) {
   return npy_bytes(Tensor::of(all, {maps.size(), maps[0].rows.size(), maps[0].columns.size()}));
 }
 
+// Without the last column where it is the source's end.
+Tensor words_of(const HeatMap& map) {
+  const bool end = !map.columns.empty() && map.columns.back() == kSpecialPieces[kEnd];
+  return end ? map.values.slice_columns(0, map.columns.size() - 1) : map.values;
+}
+
 std::string links_of(std::span<const HeatMap> maps) {
   std::string lines;
   for (const HeatMap& map : maps) {
     if (maps.size() > 1) lines += map.title + " ||| ";
-    lines += format_links(strongest_links(map.values)) + "\n";
+    lines += format_links(strongest_links(words_of(map))) + "\n";
   }
   return lines;
 }

@@ -84,6 +84,8 @@ struct Side {
 struct Built {
   Network network;
   Side source, target;
+  std::vector<size_t> made = {0};  // where each stage of the source begins, its inputs first
+  size_t free;                     // the first node that is no token yet
 };
 
 void connect_all(Network& network, const Tensor& weights, size_t from, size_t to) {
@@ -94,25 +96,41 @@ void connect_all(Network& network, const Tensor& weights, size_t from, size_t to
   }
 }
 
+// Where what a look is at begins: the source's last stage, or new tokens that get shares of all.
+size_t looked_at(Built& built, const GraphStage& stage) {
+  if (stage.shares.empty()) return built.source.last;
+  const size_t mixed = built.free;
+  built.free += built.source.tokens;
+  for (size_t i = 0; i < built.made.size(); ++i) {
+    for (size_t token = 0; token < built.source.tokens; ++token) {
+      built.network.connect(built.made[i] + token, mixed + token, stage.shares[i]);
+    }
+  }
+  return mixed;
+}
+
 Built build(const AttentionGraph& graph) {
-  size_t nodes = graph.source_tokens + graph.target_tokens;
+  const size_t inputs = graph.source_tokens + graph.target_tokens;
+  size_t nodes = inputs;
   for (const GraphStage& stage : graph.stages) {
     nodes += stage.of_source ? graph.source_tokens : graph.target_tokens;
+    if (!stage.shares.empty()) nodes += graph.source_tokens;
   }
-  Built built{Network(nodes),
-              {graph.source_tokens, 0, 0},
-              {graph.target_tokens, graph.source_tokens, graph.source_tokens}};
-  size_t free = graph.source_tokens + graph.target_tokens;
+  Built built{.network = Network(nodes),
+              .source = {graph.source_tokens, 0, 0},
+              .target = {graph.target_tokens, graph.source_tokens, graph.source_tokens},
+              .free = inputs};
   for (const GraphStage& stage : graph.stages) {
     Side& side = stage.of_source ? built.source : built.target;
-    for (size_t i = 0; i < side.tokens; ++i) {
-      built.network.connect(side.last + i, free + i, 0.5f);  // what goes around the layer
-    }
     const bool own = stage.own.defined();
-    connect_all(built.network, own ? stage.own : stage.cross, own ? side.last : built.source.last,
-                free);
-    side.last = free;
-    free += side.tokens;
+    const size_t from = own ? side.last : looked_at(built, stage);
+    for (size_t i = 0; i < side.tokens; ++i) {
+      built.network.connect(side.last + i, built.free + i, 0.5f);  // what goes around the layer
+    }
+    connect_all(built.network, own ? stage.own : stage.cross, from, built.free);
+    side.last = built.free;
+    built.free += side.tokens;
+    if (stage.of_source) built.made.push_back(side.last);
   }
   return built;
 }
@@ -132,15 +150,23 @@ Tensor flows(const Built& built, const Side& inputs, const Side& outputs) {
   return all;
 }
 
+void check_length(size_t source_tokens, size_t target_tokens) {
+  if (std::max(source_tokens, target_tokens) <= kMostFlowTokens) return;
+  throw DataError(
+      "flow: {} source and {} target tokens; it is for at most {} of each, beyond that use rollout",
+      source_tokens, target_tokens, kMostFlowTokens);
+}
+
 }  // namespace
 
+Relevance relevance(const TextModel& model, const Reading& reading, GraphMethod method) {
+  if (method == GraphMethod::kRollout) return rollout(attention_graph(model, reading));
+  check_length(reading.source.size(), reading.target.size() + 1);
+  return flow(attention_graph(model, reading));
+}
+
 Relevance flow(const AttentionGraph& graph) {
-  if (std::max(graph.source_tokens, graph.target_tokens) > kMostFlowTokens) {
-    throw DataError(
-        "flow: {} source and {} target tokens; it is for at most {} of each, beyond that use "
-        "rollout",
-        graph.source_tokens, graph.target_tokens, kMostFlowTokens);
-  }
+  check_length(graph.source_tokens, graph.target_tokens);
   const Built built = build(graph);
   return {flows(built, built.source, built.source), flows(built, built.source, built.target),
           flows(built, built.target, built.target)};

@@ -6,12 +6,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "attend/io/json_text.h"
+
 namespace attend {
 namespace {
-
-std::string dumped(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 void append_row(std::string& text, const HeatMap& map, size_t row) {
   text += '[';
@@ -29,8 +27,8 @@ void append_row(std::string& text, const HeatMap& map, size_t row) {
 
 void append_map(std::string& text, const HeatMap& map) {
   map.check();
-  text += fmt::format(R"({{"title":{},"rows":{},"columns":{},"values":[)", dumped(map.title),
-                      dumped(map.rows), dumped(map.columns));
+  text += fmt::format(R"({{"title":{},"rows":{},"columns":{},"values":[)", json_text(map.title),
+                      json_text(map.rows), json_text(map.columns));
   for (size_t row = 0; row < map.rows.size(); ++row) {
     if (row > 0) text += ',';
     append_row(text, map, row);

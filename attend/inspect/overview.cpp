@@ -6,27 +6,40 @@
 namespace attend {
 namespace {
 
-// The largest weight of each cell of a coarser grid.
+// What is no number weighs nothing.
+float size_of(float weight) { return std::isfinite(weight) ? std::abs(weight) : 0.0f; }
+
+// The largest of each cell of a coarser grid, in parts of the largest of all.
 void shrink(const Tensor& weights, size_t rows, size_t columns, uint8_t* to) {
+  std::vector<float> cells(rows * columns);
   for (size_t i = 0; i < weights.rows(); ++i) {
     const float* row = weights.data() + i * weights.stride();
-    uint8_t* cells = to + i * rows / weights.rows() * columns;
+    float* line = cells.data() + i * rows / weights.rows() * columns;
     for (size_t j = 0; j < weights.width(); ++j) {
-      const auto shade = static_cast<uint8_t>(std::lround(std::clamp(row[j], 0.0f, 1.0f) * 255));
-      uint8_t& cell = cells[j * columns / weights.width()];
-      cell = std::max(cell, shade);
+      float& cell = line[j * columns / weights.width()];
+      cell = std::max(cell, size_of(row[j]));
     }
   }
+  const float most = cells.empty() ? 0.0f : std::ranges::max(cells);
+  if (most == 0.0f) return;
+  for (const float cell : cells) *to++ = static_cast<uint8_t>(std::lround(cell / most * 255));
 }
 
 float mean_entropy(const Tensor& weights) {
-  double sum = 0;
+  double sum = 0, rows = 0;
   for (size_t i = 0; i < weights.rows(); ++i) {
-    for (const float w : weights.slice_rows(i, 1).span()) {
-      if (w > 0) sum -= double{w} * std::log(double{w});
+    double whole = 0, products = 0;
+    for (const float weight : weights.slice_rows(i, 1).span()) {
+      const double size{size_of(weight)};
+      if (size == 0) continue;
+      whole += size;
+      products += size * std::log(size);
     }
+    if (whole == 0) continue;
+    ++rows;
+    sum += std::max(std::log(whole) - products / whole, 0.0);  // of sizes / whole
   }
-  return static_cast<float>(sum / static_cast<double>(std::max<size_t>(weights.rows(), 1)));
+  return static_cast<float>(rows > 0 ? sum / rows : 0.0);
 }
 
 }  // namespace

@@ -5,17 +5,18 @@
 
 namespace attend {
 
-// Maps of at most `size` x `size` cells, each the largest weight in it.
+// Maps of at most `size` x `size` cells, each the largest |weight| in it.
 struct Thumbnails {
   size_t layers = 0, heads = 0, rows = 0, columns = 0;
-  std::vector<uint8_t> cells;  // weight x 255; layer by layer, head by head, row by row
+  // Layer by layer, head by head, row by row; 255 is the largest |weight| of the head.
+  std::vector<uint8_t> cells;
 };
 // Of a part's layers, all of which have as many heads.
 Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionPart part,
                       size_t size);
 
-// The mean entropy of a row's weights in nats, head by head of each layer. 0: it looks at one
-// token.
+// The mean entropy of a row in nats, head by head of each layer; of the share that each |weight|
+// has of its row. 0: it looks at one token. Rows that look at none do not count.
 std::vector<std::vector<float>> entropies(const TextModel& model, const Reading& reading,
                                           std::span<const AttentionLayer> layers);
 

@@ -163,16 +163,6 @@ Tensor visit_heads(const TextModel& model, const Reading& reading,
                              decoder_rows(one_sequence(reading.target)).inputs);
 }
 
-std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
-                                    std::string_view layer) {
-  const AttentionLayer found = attention_layer(*model.model, layer);
-  std::vector<Tensor> heads(found.heads);
-  visit_heads(model, reading, {&found, 1}, [&](size_t, size_t head, const Tensor& weights) {
-    heads.at(head) = copy_of(weights);
-  });
-  return heads;
-}
-
 Tensor attention_map(const TextModel& model, const Reading& reading, std::string_view layer,
                      HeadChoice choice) {
   const AttentionLayer found = attention_layer(*model.model, layer);

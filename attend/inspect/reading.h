@@ -53,10 +53,8 @@ AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name);
 // Those of a part. Throws ConfigError where the model has none.
 std::vector<AttentionLayer> attention_layers(const Seq2Seq& model, AttentionPart part);
 
-// Weights [queries, keys] of a layer, from one forced pass; all heads, or those chosen. Throws
-// ConfigError where the model has no such layer or head.
-std::vector<Tensor> attention_heads(const TextModel& model, const Reading& reading,
-                                    std::string_view layer);
+// Weights [queries, keys] of a layer, from one forced pass. Throws ConfigError where the model has
+// no such layer or head.
 Tensor attention_map(const TextModel& model, const Reading& reading, std::string_view layer,
                      HeadChoice head = {});
 

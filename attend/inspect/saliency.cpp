@@ -117,8 +117,6 @@ SaliencyMethod saliency_method_from_name(std::string_view name) {
   return value_from_name(kMethods, "saliency", name);
 }
 
-std::string_view name_of(SaliencyMethod method) { return name_from_value(kMethods, method); }
-
 Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config) {
   const size_t tokens = reading.target.size() + 1;
   const bool integrated = config.method == SaliencyMethod::kIntegrated;

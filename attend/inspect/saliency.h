@@ -11,7 +11,6 @@ enum class SaliencyMethod {
   kIntegrated,  // integrated gradients from vectors of zeros (Sundararajan et al., 2017)
 };
 SaliencyMethod saliency_method_from_name(std::string_view name);  // ConfigError with the choices
-std::string_view name_of(SaliencyMethod method);
 
 struct SaliencyConfig {
   SaliencyMethod method = SaliencyMethod::kGradient;

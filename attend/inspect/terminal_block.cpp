@@ -172,8 +172,9 @@ class LabelledMap {
   const TerminalStyle& style_;
 };
 
+// A title ends with what tells it from others: "decoder.0.cross, head 3".
 void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
-  if (!map.title.empty()) block.add(isolated(cut_to(visible(map.title), columns)));
+  if (!map.title.empty()) block.add(isolated(cut_front_to(visible(map.title), columns)));
 }
 
 void add_notes(TerminalBlock& block, const HeatMap& map, const Plan& plan, size_t columns) {

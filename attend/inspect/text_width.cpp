@@ -126,6 +126,19 @@ std::string cut_to(std::string_view text, size_t columns) {
   return start.append(kEllipsis);
 }
 
+std::string cut_front_to(std::string_view text, size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  size_t used = 0, begin = text.size();
+  const std::vector<Cluster> clusters = clusters_of(text);
+  for (auto cluster = clusters.rbegin(); cluster != clusters.rend(); ++cluster) {
+    used += cluster->columns;
+    if (used >= columns) break;  // one is kept for the ellipsis
+    begin -= cluster->text.size();
+  }
+  return std::string(kEllipsis).append(text.substr(begin));
+}
+
 std::string visible(std::string_view text) {
   std::string line;
   const auto on_its_own = [](UChar32 c) {

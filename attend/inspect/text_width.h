@@ -19,6 +19,8 @@ size_t columns_of(std::string_view text);
 // The same text when it fits in so many columns, else its start with "…" at its end. Clusters stay
 // whole.
 std::string cut_to(std::string_view text, size_t columns);
+// Else its end, with "…" before it.
+std::string cut_front_to(std::string_view text, size_t columns);
 
 // Text that can stand in a line: valid, control characters shown by their pictures ("␉"), others
 // that would disturb it (bytes that are no characters, marks that turn the direction of writing) as

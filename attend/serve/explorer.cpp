@@ -86,8 +86,9 @@ Tensor chosen_map(const TextModel& model, const Reading& reading,
     if (reduction != "rollout" && reduction != "flow") {
       throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow", reduction);
     }
-    const AttentionGraph graph = attention_graph(model, reading);
-    return part_of(reduction == "flow" ? flow(graph) : rollout(graph), whose);
+    const bool flows = reduction == "flow";
+    return part_of(relevance(model, reading, flows ? GraphMethod::kFlow : GraphMethod::kRollout),
+                   whose);
   }
   return attention_map(model, reading, parameter(parameters, "layer"),
                        HeadChoice::parse(parameter(parameters, "head", "mean")));

@@ -8,12 +8,14 @@
 
 #include "attend/base/base64.h"
 #include "attend/base/sha256.h"
+#include "attend/io/json_text.h"
 #include "attend/serve/page.h"
 
 namespace attend {
 namespace {
 
 constexpr size_t kLargestRequest = 1 << 20;
+constexpr int kTooLarge = 413;  // also a form of some kilobytes, to the library
 constexpr const char* kJson = "application/json";
 constexpr const char* kBytes = "application/octet-stream";
 
@@ -39,9 +41,7 @@ httplib::Headers headers() {
 
 void fail(httplib::Response& response, int status, std::string_view text) {
   response.status = status;
-  response.set_content(nlohmann::json{{"error", text}}.dump(
-                           -1, ' ', false, nlohmann::json::error_handler_t::replace),
-                       kJson);
+  response.set_content(json_text({{"error", text}}), kJson);
 }
 
 Explorer::Parameters parameters_of(const httplib::Request& request) {
@@ -82,7 +82,11 @@ struct ExplorerServer::Routes {
       }
     });
     http.set_error_handler([](const auto&, auto& response) {
-      if (response.body.empty()) fail(response, response.status, "there is nothing here");
+      if (!response.body.empty()) return;
+      fail(response, response.status,
+           response.status == kTooLarge
+               ? "the request is over 1 MB, or was not sent as application/json"
+               : "there is nothing here");
     });
     add_page();
     add_training();
@@ -96,7 +100,14 @@ struct ExplorerServer::Routes {
     const std::string port = number == 80 ? "" : ":" + std::to_string(number);
     return (host == "127.0.0.1" + port || host == "localhost" + port) &&
            (from.empty() || from == "http://" + host) &&
-           request.get_header_value("Sec-Fetch-Site") != "cross-site";
+           (request.get_header_value("Sec-Fetch-Site") != "cross-site" || opens_page(request));
+  }
+
+  // A link may stand anywhere; what it leads to tells nothing to where it stands.
+  static bool opens_page(const httplib::Request& request) {
+    return request.method == "GET" && request.path == "/" &&
+           request.get_header_value("Sec-Fetch-Mode") == "navigate" &&
+           request.get_header_value("Sec-Fetch-Dest") == "document";
   }
 
   void add_page() {

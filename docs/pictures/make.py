@@ -6,7 +6,6 @@ usage: make.py ATTEND MODEL SENTENCE   MODEL translates and has several layers, 
 import pathlib
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "tests/web"))
@@ -28,7 +27,7 @@ def photograph(url, sentence, name, dark, state, size=(1280, 800)):
                     {**state, "source": sentence})
         browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
                      " && document.querySelector('#written').textContent")
-        time.sleep(2)
+        browser.settle()
         browser.screenshot(HERE / f"{name}.png")
 
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "attend/inspect/draw.h"
 #include "attend/inspect/overview.h"
 #include "tests/inspect/maps.h"
@@ -48,6 +50,28 @@ TEST(AttentionPictures, EntropyIsAMapOfLayersAndHeads) {
     for (size_t head = 0; head < 2; ++head) EXPECT_EQ(map.at(i, head), numbers[i][head]);
   }
   EXPECT_TRUE(draw({&map, 1}, PictureFormat::kSvg).starts_with("<svg"));
+}
+
+TEST(AttentionPictures, HaveASignWhereWeightsAreNegative) {
+  for (const Weighting weighting :
+       {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kIdentity}) {
+    const TextModel model = small_weighting_model(weighting);
+    const Reading reading = given_reading(model, "abcd", "ef");
+    for (const HeatMap& map : head_pictures(model, reading, model.model->attention_layers())) {
+      const std::vector<float> values = map.values.to_vector();
+      EXPECT_EQ(map.has_sign, std::ranges::min(values) < 0.0f) << map.title;
+    }
+  }
+}
+
+TEST(Draw, LinksLeaveOutTheSourcesEnd) {
+  HeatMap map = map_of({"a", "b", "</s>"}, {"c", "d", "</s>"});
+  map.values = Tensor::of({0.1f, 0.3f, 0.6f, 0.5f, 0.1f, 0.4f, 0, 0, 1}, {3, 3});
+  EXPECT_EQ(draw({&map, 1}, PictureFormat::kMoses), "1-0 0-1\n");
+  map.columns.back() = "e";
+  EXPECT_EQ(draw({&map, 1}, PictureFormat::kMoses), "2-0 0-1\n");
+  const HeatMap empty = diagonal({"a", "</s>"}, {"</s>"});
+  EXPECT_EQ(draw({&empty, 1}, PictureFormat::kMoses), "\n");
 }
 
 TEST(Draw, LinksOfSeveralMapsAreNamed) {

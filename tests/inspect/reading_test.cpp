@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "attend/inspect/overview.h"
 #include "tests/errors.h"
 #include "tests/inspect/readings.h"
@@ -28,6 +31,15 @@ ModelConfig small_conv() {
   return config;
 }
 
+std::vector<Tensor> heads_of(const TextModel& model, const Reading& reading,
+                             const std::string& layer) {
+  std::vector<Tensor> heads;
+  for (size_t i = 0; i < attention_layer(*model.model, layer).heads; ++i) {
+    heads.push_back(attention_map(model, reading, layer, {HeadChoice::Kind::kOne, i}));
+  }
+  return heads;
+}
+
 std::vector<TextModel> every_model() {
   return {small_transformer_model(),
           small_rnn_model("bahdanau"),
@@ -45,9 +57,7 @@ TEST(Reading, RowsOfEveryMapSumToOneAndFitTheirLabels) {
     ASSERT_FALSE(layers.empty());
     for (const AttentionLayer& layer : layers) {
       const MapLabels labels = map_labels(model, reading, layer.part);
-      const std::vector<Tensor> heads = attention_heads(model, reading, layer.name);
-      ASSERT_EQ(heads.size(), layer.heads) << layer.name;
-      for (const Tensor& weights : heads) {
+      for (const Tensor& weights : heads_of(model, reading, layer.name)) {
         ASSERT_EQ(weights.shape(), Shape({labels.rows.size(), labels.columns.size()}))
             << name_of(model.config.kind) << " " << layer.name;
         for (size_t i = 0; i < weights.rows(); ++i) {
@@ -63,7 +73,7 @@ TEST(Reading, RowsOfEveryMapSumToOneAndFitTheirLabels) {
 TEST(Reading, HeadsTogetherAreTheirMeanOrTheLargest) {
   const TextModel model = small_transformer_model();
   const Reading reading = given_reading(model, "abcd", "ef");
-  const std::vector<Tensor> heads = attention_heads(model, reading, "encoder.1.self");
+  const std::vector<Tensor> heads = heads_of(model, reading, "encoder.1.self");
   const Tensor mean = attention_map(model, reading, "encoder.1.self");
   const Tensor most = attention_map(model, reading, "encoder.1.self", HeadChoice::parse("max"));
   const Tensor second = attention_map(model, reading, "encoder.1.self", HeadChoice::parse("1"));
@@ -155,16 +165,27 @@ TEST(Overview, ThumbnailsKeepTheLargestOfEachCell) {
   ASSERT_EQ(small.columns, 3u);
   const Tensor map =
       attention_map(model, reading, "decoder.1.cross", HeadChoice::parse("1"));  // the last one
+  const float largest = std::ranges::max(map.span());
   for (size_t r = 0; r < 3; ++r) {
     for (size_t c = 0; c < 3; ++c) {
       float most = 0;
       for (size_t i = r * 3; i < r * 3 + 3; ++i) {
         for (size_t j = c * 3; j < c * 3 + 3; ++j) most = std::max(most, map.data()[i * 9 + j]);
       }
-      EXPECT_NEAR(small.cells[(3 * 3 + r) * 3 + c], most * 255, 0.51f);
+      EXPECT_NEAR(small.cells[(3 * 3 + r) * 3 + c], most / largest * 255, 0.51f);
     }
   }
   EXPECT_EQ(thumbnails(model, reading, AttentionPart::kEncoder, 100).columns, 9u);
+}
+
+TEST(Overview, ThumbnailsOfLongTextsAreNotBlank) {
+  const TextModel model = small_transformer_model();
+  const Reading reading = given_reading(model, std::string(600, 'a'), "b");
+  const Thumbnails small = thumbnails(model, reading, AttentionPart::kCross, 8);
+  const size_t cells = small.rows * small.columns;
+  for (size_t head = 0; head < small.layers * small.heads; ++head) {
+    EXPECT_EQ(std::ranges::max(std::span(small.cells).subspan(head * cells, cells)), 255);
+  }
 }
 
 TEST(Overview, EntropyIsThatOfTheRows) {
@@ -177,6 +198,31 @@ TEST(Overview, EntropyIsThatOfTheRows) {
   double sum = 0;
   for (const float w : map.span()) sum -= double{w} * std::log(double{w});
   EXPECT_NEAR(double{all[0][1]}, sum / static_cast<double>(map.rows()), 1e-5);
+}
+
+// Weights that are negative, or all zero, or do not sum to one.
+TEST(Overview, EntropyIsThatOfTheSharesOfARow) {
+  for (const Weighting weighting : {Weighting::kIdentity, Weighting::kRelu, Weighting::kSigmoid}) {
+    const TextModel model = small_weighting_model(weighting);
+    const Reading reading = given_reading(model, "abcd", "ef");
+    const std::vector<AttentionLayer> layers = model.model->attention_layers();
+    const auto all = entropies(model, reading, layers);
+    for (size_t layer = 0; layer < layers.size(); ++layer) {
+      const Tensor map = attention_map(model, reading, layers[layer].name, HeadChoice::parse("1"));
+      double sum = 0, rows = 0;
+      for (size_t i = 0; i < map.rows(); ++i) {
+        double total = 0;
+        for (const float w : map.slice_rows(i, 1).span()) total += std::abs(double{w});
+        if (total == 0) continue;
+        ++rows;
+        for (const float w : map.slice_rows(i, 1).span()) {
+          const double share = std::abs(double{w}) / total;
+          if (share > 0) sum -= share * std::log(share);
+        }
+      }
+      EXPECT_NEAR(double{all[layer][1]}, rows > 0 ? sum / rows : 0.0, 1e-5) << name_of(weighting);
+    }
+  }
 }
 
 }  // namespace

@@ -24,6 +24,21 @@ inline TextModel small_transformer_model() {
   return small_text_model(TokenizerKind::kCharacter, letters());
 }
 
+// Two layers of two heads on each side.
+inline ModelConfig small_transformer_config() {
+  ModelConfig config;
+  config.transformer.width = 16;
+  config.transformer.heads = 2;
+  config.transformer.encoder_layers = config.transformer.decoder_layers = 2;
+  return config;
+}
+
+inline TextModel small_weighting_model(Weighting weighting) {
+  ModelConfig config = small_transformer_config();
+  config.transformer.weighting = weighting;
+  return small_model(config);
+}
+
 inline TextModel small_rnn_model(const std::string& preset) {
   ModelConfig config = ModelConfig::of_preset(preset);
   config.rnn.embedding = config.rnn.hidden = 12;

@@ -69,7 +69,7 @@ stands        ░▓░
 }
 
 TEST(TerminalMap, BandsSayWhichColumnsTheyHave) {
-  EXPECT_EQ(drawn(sentence(), 20), R"(decoder.0.cross, me…
+  EXPECT_EQ(drawn(sentence(), 20), R"(…coder.0.cross, mean
 columns 1-9 of 17
            s   ak
            ts1 ll
@@ -98,6 +98,18 @@ stands
    sea     ░▓▒
      .       ░▒▒
 )");
+}
+
+TEST(TerminalMap, LongTitlesKeepTheirHead) {
+  std::vector<HeatMap> maps(12, diagonal({"a", "b"}, {"x", "y"}));
+  for (size_t i = 0; i < maps.size(); ++i) {
+    maps[i].title = "decoder.10.attention, head " + std::to_string(i);
+  }
+  EXPECT_EQ(lines_of(drawn(maps[3], 20))[0], "…0.attention, head 3");
+  const std::string grid = draw_terminal(maps, {.columns = 40});
+  for (size_t i = 0; i < maps.size(); ++i) {
+    EXPECT_EQ(count(grid, "attention, head " + std::to_string(i) + "\n"), 1u) << grid;
+  }
 }
 
 TEST(TerminalMap, HardLabelsLeaveCellsInLine) {

@@ -36,6 +36,13 @@ TEST(TextWidth, CutsBetweenClusters) {
   EXPECT_EQ(cut_to("👨\u200d👩\u200d👧👍🏽", 3), "👨\u200d👩\u200d👧…");
   EXPECT_EQ(cut_to("house", 1), "…");
   EXPECT_EQ(cut_to("house", 0), "");
+  EXPECT_EQ(cut_front_to("house", 5), "house");
+  EXPECT_EQ(cut_front_to("houses", 5), "…uses");
+  EXPECT_EQ(cut_front_to("世界国", 4), "…国");
+  EXPECT_EQ(cut_front_to("世界国", 5), "…界国");
+  EXPECT_EQ(cut_front_to("e\u0301e\u0301e\u0301", 2), "…e\u0301");
+  EXPECT_EQ(cut_front_to("house", 1), "…");
+  EXPECT_EQ(cut_front_to("house", 0), "");
 }
 
 TEST(TextWidth, MakesControlCharactersVisible) {

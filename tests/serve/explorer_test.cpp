@@ -345,6 +345,45 @@ TEST_F(ServerTest, AnswersItsOwnPageOnly) {
             403);
 }
 
+TEST_F(ServerTest, ALinkMayLeadToThePage) {
+  const std::string own = "127.0.0.1:" + std::to_string(server_.port());
+  const auto status = [&](const char* path, const char* mode, const char* destination) {
+    return client_
+        .Get(path, {{"Host", own},
+                    {"Sec-Fetch-Site", "cross-site"},
+                    {"Sec-Fetch-Mode", mode},
+                    {"Sec-Fetch-Dest", destination}})
+        ->status;
+  };
+  EXPECT_EQ(status("/", "navigate", "document"), 200);
+  EXPECT_EQ(status("/", "navigate", "iframe"), 403);
+  EXPECT_EQ(status("/", "no-cors", "document"), 403);
+  EXPECT_EQ(status("/", "no-cors", "script"), 403);
+  EXPECT_EQ(status("/api/models", "navigate", "document"), 403);
+  const httplib::Headers link = {{"Sec-Fetch-Site", "cross-site"},
+                                 {"Sec-Fetch-Mode", "navigate"},
+                                 {"Sec-Fetch-Dest", "document"}};
+  httplib::Headers elsewhere = link;
+  elsewhere.emplace("Host", "evil.example");
+  EXPECT_EQ(client_.Get("/", elsewhere)->status, 403);
+  EXPECT_EQ(client_.Post("/", link, "", "application/json")->status, 403);
+  EXPECT_EQ(client_.Post("/api/runs", link, R"({"source": "a"})", "application/json")->status, 403);
+}
+
+TEST_F(ServerTest, SaysThatARequestIsTooLarge) {
+  const std::string text = "the request is over 1 MB, or was not sent as application/json";
+  const auto large = client_.Post("/api/runs", std::string(2 << 20, ' '), "application/json");
+  ASSERT_TRUE(large);
+  EXPECT_EQ(large->status, 413);
+  EXPECT_EQ(Json::parse(large->body)["error"], text);
+  const auto form =
+      client_.Post("/api/runs", std::string(1 << 16, ' '), "application/x-www-form-urlencoded");
+  ASSERT_TRUE(form);
+  EXPECT_EQ(form->status, 413);
+  EXPECT_EQ(Json::parse(form->body)["error"], text);
+  EXPECT_EQ(Json::parse(client_.Get("/nothing")->body)["error"], "there is nothing here");
+}
+
 TEST_F(ServerTest, StopsBeforeItRuns) {
   ExplorerServer early(explorer_, 0);
   early.stop();

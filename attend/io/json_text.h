@@ -1,0 +1,12 @@
+// JSON in one line.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace attend {
+
+// Text in it may have pieces of characters: what is no UTF-8 becomes U+FFFD.
+std::string json_text(const nlohmann::ordered_json& json);
+
+}  // namespace attend
