@@ -59,8 +59,8 @@ export async function getThumbnails(run, part, size, path = '') {
 
 /**
  * Runs a sentence, and gives its events as they come.
- * @param {{model: number, source: string, target: ?string, start: string, beam: number,
- *   top: number}} body
+ * @param {{model: number, source: string, target: ?string, start?: string,
+ *   start_ids?: number[], beam: number, top: number}} body
  * @param {AbortSignal} signal
  */
 export async function* postRun(body, signal) {

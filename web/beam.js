@@ -1,21 +1,32 @@
 // Beam search: the tree of what was considered, and what a hypothesis chosen in it looked at.
 import { element } from './dom.js';
+import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { idsOf, loadMap } from './maps.js';
-import { Matrix } from './matrix.js';
+import { frozen, stackedSvg } from './markup.js';
+import { weight } from './numbers.js';
+import { tokenText } from './tokens.js';
 import { Tree } from './tree.js';
-import { frozenSvg } from './markup.js';
 
 /** @param {import('./main.js').App} app */
 export function beamView(app) {
   const { store } = app;
-  const tree = new Tree((id) => {
-    const path = idsOf(app.run.pathTo(app.run.leafBelow(id)));
-    store.set({ path: path === idsOf(app.run.path()) ? '' : path });
+  const tree = new Tree({
+    onChoose(id) {
+      const path = idsOf(app.run.pathTo(app.run.leafBelow(id)));
+      store.set({ path: path === idsOf(app.run.path()) ? '' : path });
+    },
+    onMove: (node) => app.announce(describeNode(node)),
   });
   const caption = element('p', { className: 'caption', dir: 'auto' });
-  const matrix = new Matrix('Attention of the chosen hypothesis');
-  const load = latest(app.fail);
+  const figure = new Figure('Attention of the chosen hypothesis', app, {
+    onPin: (row, column) => store.set({ row, column }),
+  });
+  const load = latest(app, () => figure.clear());
+  const show = (map) => {
+    figure.show(map);
+    figure.pin(store.state.row, store.state.column);
+  };
   const describe = (path) => {
     const last = path.at(-1);
     const score = last
@@ -37,30 +48,35 @@ export function beamView(app) {
       ),
       tree.node,
       caption,
-      matrix.node,
+      figure.node,
     ),
-    draw: () => matrix.draw(),
+    draw: () => figure.draw(),
     update() {
       const { run, selection, model } = app;
       const ids = store.state.path;
       const path = run.path(ids);
       tree.show(run, path);
       describe(path);
-      matrix.node.hidden = !model.layers.length;
+      figure.node.hidden = !model.layers.length;
       if (!run.done || !model.layers.length) return load.drop();
       load(
         JSON.stringify([run.id, selection, ids]),
         () => loadMap(run, selection, ids),
-        (map) => matrix.show(map),
+        show,
       );
     },
     export: () =>
       tree.run && {
         title: 'beam search',
-        svg: () => tree.whole((drawing) => frozenSvg([{ drawing }])),
+        svg: () => tree.whole((drawing) => stackedSvg(frozen([{ drawing }]))),
         data: nodesOf(tree.run),
       },
   };
+}
+
+function describeNode({ token, log_probability, ended, kept }) {
+  const fate = ended ? 'ended' : kept ? 'kept' : 'pruned';
+  return `${tokenText(token, false)}, probability ${weight(Math.exp(log_probability))}, ${fate}`;
 }
 
 function outcomeOf({ ended, kept, children }) {
@@ -71,7 +87,7 @@ function outcomeOf({ ended, kept, children }) {
 
 /** The nodes as the server sent them. */
 function nodesOf(run) {
-  const sent = ['id', 'parent', 'token', 'log_probability', 'total', 'kept', 'ended'];
+  const sent = ['id', 'parent', 'token', 'token_id', 'log_probability', 'total', 'kept', 'ended'];
   const nodes = [...run.nodes.values()].filter(({ id }) => id);
   return { nodes: nodes.map((node) => Object.fromEntries(sent.map((key) => [key, node[key]]))) };
 }

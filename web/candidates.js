@@ -1,8 +1,9 @@
 // The likeliest next tokens at each step. Choosing another writes the sentence again from there.
 import { palette } from './colours.js';
 import { element } from './dom.js';
+import { idsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
-import { spell, tokenText } from './tokens.js';
+import { end, tokenText } from './tokens.js';
 
 /** @param {import('./main.js').App} app */
 export function candidates(app) {
@@ -51,9 +52,10 @@ export function candidates(app) {
 function offers(run, node) {
   return run.nodes
     .get(node.parent)
-    .children.map(({ id, token, log_probability }) => ({
+    .children.map(({ id, token, token_id, log_probability }) => ({
       id,
       token,
+      token_id,
       probability: Math.exp(log_probability),
       chosen: id === node.id,
     }))
@@ -62,15 +64,14 @@ function offers(run, node) {
 
 function card(app, run, path, step) {
   const before = path.slice(0, step);
-  const choose = (id, token) =>
-    token === '</s>' // ends here: nothing is left to write
-      ? app.store.set({ path: [...before.map((node) => node.id), id].join(',') })
-      : app.rerun({
-          start: spell([...before.map((node) => node.token), token]),
-          target: '',
-          path: '',
-        });
-  const entries = offers(run, path[step]).map(({ id, token, probability, chosen }) => {
+  const choose = (offer) => {
+    const all = [...before, offer];
+    const startIds = all.map((node) => node.token_id).join(',');
+    if (offer.token_id !== end) app.rerun({ startIds, start: '', target: '', path: '' });
+    else app.store.set({ path: idsOf(all) }); // nothing is left to write
+  };
+  const entries = offers(run, path[step]).map((offer) => {
+    const { token, probability, chosen } = offer;
     const bar = element('i');
     bar.style.transform = `scaleX(${probability})`;
     return element(
@@ -81,7 +82,7 @@ function card(app, run, path, step) {
         {
           type: 'button',
           'aria-pressed': chosen,
-          onclick: () => choose(id, token),
+          onclick: () => choose(offer),
         },
         element('bdi', {}, tokenText(token, false)),
         bar,

@@ -2,7 +2,7 @@
 import { align, difference } from './align.js';
 import { choice, element, field, fillSelect } from './dom.js';
 import { latest } from './latest.js';
-import { loadMap, selectionOf, titleOf } from './maps.js';
+import { loadMap, parts, selectionOf, titleOf } from './maps.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
 import { tokenTexts } from './tokens.js';
@@ -44,24 +44,20 @@ export function compareView(app) {
     store.set({ row, column }),
   );
   const message = element('p', { className: 'hint' });
-  const load = latest((error) => {
+  const load = latest(app, () => {
     message.textContent = '';
-    app.fail(error);
+    outputs.forEach((output) => output.replaceChildren());
+    panels.show([], -1, -1);
   });
 
   /** @type {import('./run.js').Run[]} */
   let shown = [];
   const show = ({ maps, runs }) => {
-    message.textContent = '';
     showOutputs(outputs, runs);
     const { row, column } = store.state;
     panels.show(maps.every(Boolean) ? difference(...maps) : [], row, column);
     shown = runs;
-    if (maps.every(Boolean)) return;
-    message.textContent =
-      runs[0].model === runs[1].model
-        ? 'This model has no attention to look at; what it wrote is above.'
-        : 'One of these models has no attention of this part; what they wrote is above.';
+    message.textContent = maps.every(Boolean) ? '' : lackOf(runs, maps, app.selection.part);
   };
   const showControls = (state) => {
     const chosen = kindOf(app);
@@ -137,12 +133,15 @@ function secondOf(app, state) {
   const kind = kindOf(app);
   if (kind === 'models') {
     const other = app.models.find(({ id }) => id === state.model2) ?? model;
+    const nearest = selectionOf(other, selection);
+    const theirs = nearest.part === selection.part ? nearest : selection; // of a part it has not
+    const title = ({ shortName }, selected) => `${shortName}: ${titleOf(selected)}`;
     return {
       model: other,
       source: state.source,
       isSame: other === model,
-      selection: selectionOf(other, selection),
-      titles: [model.shortName, other.shortName],
+      selection: theirs,
+      titles: [title(model, selection), title(other, theirs)],
     };
   }
   if (kind === 'heads') {
@@ -157,8 +156,17 @@ function secondOf(app, state) {
     return { model, source: state.source, isSame: true, selection: inPart, titles };
   }
   const source = state.source2 || state.source;
-  const titles = ['first input', 'second input'];
+  const titles = ['first input', 'second input'].map((name) => `${name}: ${titleOf(selection)}`);
   return { model, source, isSame: source === state.source, selection, titles };
+}
+
+/** Why there is nothing to compare: some of the runs have no map. */
+function lackOf(runs, maps, part) {
+  if (runs[0].model === runs[1].model)
+    return 'This model has no attention to look at; what it wrote is above.';
+  const lacking = runs.filter((_, side) => !maps[side]).map((run) => run.model.shortName);
+  const what = part ? `attention from ${parts[part]}` : 'attention to look at';
+  return `There is no ${what} in ${lacking.join(' or ')}; what both wrote is above.`;
 }
 
 /** Both sides, for a file; one where both are the same. */

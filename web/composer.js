@@ -1,6 +1,6 @@
 // The sentence, how it is to be written, and what was written.
 import { element } from './dom.js';
-import { spell } from './tokens.js';
+import { numbersIn } from './state.js';
 
 const longFrom = 240; // letters
 const $ = (id) => document.getElementById(id);
@@ -10,18 +10,20 @@ export function composer(app) {
   const [form, source, written, options] = ['composer', 'source', 'written', 'options'].map($);
   const inputs = { beam: $('beam'), top: $('top'), start: $('start'), target: $('target') };
 
+  const isOther = () => source.value.trim() !== app.store.state.source;
   /** What was given for another sentence is not meant for this one. */
   const given = (name) => {
-    const { state } = app.store;
-    const isLeftOver = source.value.trim() !== state.source && inputs[name].value === state[name];
-    return isLeftOver ? '' : inputs[name].value;
+    const { value } = inputs[name];
+    return isOther() && value === app.store.state[name] ? '' : value;
   };
+  const givenIds = () => (isOther() || inputs.start.value ? '' : app.store.state.startIds);
   const submit = () =>
     app.rerun({
       source: source.value.trim(),
       beam: within(inputs.beam, 4),
       top: within(inputs.top, 5),
       start: given('start'),
+      startIds: givenIds(),
       target: given('target'),
       path: '',
       source2: '',
@@ -43,6 +45,18 @@ export function composer(app) {
   source.addEventListener('input', () => fit(source));
   addEventListener('resize', () => fit(source));
 
+  const text = element('span');
+  const way = element('button', { type: 'button', className: 'quiet' });
+  /** Changes only what is not so yet: what is new is read aloud, and a new button has no focus. */
+  const showOutput = (run) => {
+    const { state } = app.store;
+    const [name, go] = (run?.done && wayBack(app, state)) || [''];
+    setText(text, run?.text(state.path) ?? '');
+    setText(way, name);
+    way.onclick = go;
+    const parts = name ? [text, ' ', way] : run ? [text] : [];
+    if (parts.length !== written.childNodes.length) written.replaceChildren(...parts);
+  };
   let shown = null;
   return {
     /** Follows the state and the run. */
@@ -59,14 +73,14 @@ export function composer(app) {
         shown = request;
         source.value = state.source;
         for (const [name, input] of Object.entries(inputs)) input.value = state[name];
-        options.querySelector('summary').textContent = summary(state);
         fit(source);
       }
       const { run } = app;
+      setText(options.querySelector('summary'), summary(state, run));
       const isWriting = Boolean(run && !run.done && !run.stopped);
       written.setAttribute('aria-busy', isWriting);
       written.classList.toggle('writing', isWriting);
-      written.replaceChildren(...(run ? output(app, run) : []));
+      showOutput(run);
     },
     focus() {
       source.focus();
@@ -75,22 +89,22 @@ export function composer(app) {
   };
 }
 
-function output(app, run) {
-  const { path, start } = app.store.state;
-  const text = element('span', {}, run.text(path));
-  const way = (name, onclick) => [
-    ' ',
-    element('button', { type: 'button', className: 'quiet', onclick }, name),
-  ];
-  if (!run.done) return [text];
-  if (path) return [text, ...way('back to the best', () => app.store.set({ path: '' }))];
-  if (start) return [text, ...way('without the given beginning', () => app.rerun({ start: '' }))];
-  return [text];
+/** The way from an output that was chosen to the model's own: its name and what it does. */
+function wayBack(app, { path, start, startIds }) {
+  if (path) return ['back to the best', () => app.store.set({ path: '' })];
+  if (start || startIds)
+    return ['without the given beginning', () => app.rerun({ start: '', startIds: '' })];
+  return null;
 }
 
-function summary({ beam, top, start, target }) {
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function summary({ beam, top, start, startIds, target }, run) {
   const words = [`Beam ${beam}`, `${top} candidates`];
-  if (start) words.push(`begins with “${spell([start])}”`);
+  const beginning = startIds ? run?.beginning(numbersIn(startIds).length) : start;
+  if (beginning) words.push(`begins with “${beginning}”`);
   if (target) words.push('output given');
   return words.join(' · ');
 }

@@ -6,9 +6,10 @@ import { loadMap } from './maps.js';
  * Gives the update of a view of one map: what is known of it while the model writes, then the whole.
  * @param {import('./main.js').App} app
  * @param {function(import('./maps.js').HeatMap): void} show
+ * @param {function(): void} clear
  */
-export function followMap(app, show) {
-  const load = latest(app.fail);
+export function followMap(app, show, clear) {
+  const load = latest(app, clear);
   return () => {
     const { run, selection } = app;
     const { path } = app.store.state;

@@ -38,10 +38,14 @@ export function headView(app) {
     const { side, row, column } = app.store.state;
     lines.pin(side, side === 'rows' ? row : column);
   };
+  const clear = () => {
+    lines.clear();
+    readout.show(null, -1, -1);
+  };
   return {
     node,
     draw: () => lines.draw(),
-    update: followMap(app, show),
+    update: followMap(app, show, clear),
     export: () =>
       lines.map && {
         title: `${lines.map.title}, lines`,

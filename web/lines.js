@@ -51,6 +51,13 @@ export class Lines {
     this.draw();
   }
 
+  /** Takes the map away. */
+  clear() {
+    [this.map, this.#layout] = [null, null];
+    this.spacer.style.height = '';
+    for (const canvas of [this.lines, this.focus]) resize(canvas, 0, 0);
+  }
+
   /** Draws again: the size or the colours have changed. */
   draw() {
     const { node, map } = this;

@@ -10,7 +10,7 @@ import { notice } from './notice.js';
 import { count } from './numbers.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
-import { Store } from './state.js';
+import { numbersIn, Store } from './state.js';
 import { tabs } from './tabs.js';
 import { theme } from './theme.js';
 import { emptyView, lacking, views } from './views.js';
@@ -19,7 +19,7 @@ import { emptyView, lacking, views } from './views.js';
  * What views share.
  * @typedef {{store: Store, models: import('./api.js').Model[], model: import('./api.js').Model,
  *   run: ?import('./run.js').Run, selection: import('./maps.js').Selection,
- *   fail: function(Error): void, announce: function(string): void,
+ *   fail: function(Error): void, hideNotice: function(): void, announce: function(string): void,
  *   showZoom: function({smaller: boolean, larger: boolean}): void,
  *   rerun: function(Partial<import('./state.js').State>): void,
  *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>}} App
@@ -28,7 +28,11 @@ import { emptyView, lacking, views } from './views.js';
 const $ = (id) => document.getElementById(id);
 const store = new Store();
 const problems = notice($('notice'), () => start());
-const runner = new Runner(() => schedule(), problems.fail);
+const runner = new Runner({
+  onStart: problems.hide,
+  onChange: () => schedule(),
+  onFail: problems.fail,
+});
 
 /** @type {App} */
 const app = {
@@ -44,18 +48,18 @@ const app = {
     return selectionOf(offered(), store.state);
   },
   fail: problems.fail,
+  hideNotice: problems.hide,
   announce: (text) => ($('announcer').textContent = text),
   showZoom({ smaller, larger }) {
     const [less, more] = $('zoom').children;
     [less.disabled, more.disabled] = [!smaller, !larger];
   },
   rerun(patch) {
-    problems.hide();
     runner.forget();
     store.set(patch);
     runner.follow(app.model, store.state);
   },
-  sideRun: (model, source) => runner.beside(model, { ...store.state, source }),
+  sideRun: (model, source) => runner.beside(model, { ...stateFor(model), source }),
 };
 
 const sentence = composer(app);
@@ -66,6 +70,13 @@ let note = '';
 let isScheduled = false;
 /** @type {{id: string, view: ?import('./views.js').View}} */
 let shown = { id: '', view: null };
+
+/** The state with its beginning as text where another model has it: its tokens have other ids. */
+function stateFor(model) {
+  const { state } = store;
+  if (!state.startIds || model === app.model) return state;
+  return { ...state, startIds: '', start: app.run.beginning(numbersIn(state.startIds).length) };
+}
 
 function placeNow() {
   return views.find(({ id }) => id === store.state.view) ?? views[0];
@@ -137,13 +148,13 @@ function saveAs(format) {
     source: store.state.source,
     output: run?.text(store.state.path) ?? '',
     note,
-    link: location.href,
+    link: store.link,
   }).catch(problems.fail);
 }
 
 /** Copies the address, and says so where one has just pressed. */
 async function copyLink() {
-  await navigator.clipboard.writeText(location.href);
+  await navigator.clipboard.writeText(store.link);
   const summary = $('export').querySelector('summary');
   summary.textContent = 'Link copied';
   app.announce('Link copied');
@@ -156,7 +167,7 @@ function step(by) {
 
 function listen() {
   $('model').addEventListener('change', ({ target }) =>
-    store.set({ model: Number(target.value), path: '', start: '' }),
+    store.set({ model: Number(target.value), path: '', start: '', startIds: '' }),
   );
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());

@@ -102,7 +102,8 @@ async function labelled(run, part, query, title, path) {
   ]);
   const rows = part === 'cross' ? writtenRows(run.path(path), labels.rows) : labels.rows;
   const values = map.values.subarray(0, rows.length * labels.columns.length);
-  return { title, rows, columns: labels.columns, values, most: largest(values) };
+  const signed = values.some((value) => value < 0);
+  return { title, rows, columns: labels.columns, values, most: largest(values), signed };
 }
 
 /** The server ends every output; one that was pruned or cut short wrote no end. */
@@ -111,18 +112,39 @@ function writtenRows(path, rows) {
   return isUnwritten ? rows.slice(0, -1) : rows;
 }
 
-/** @type {WeakMap<import('./run.js').Run, Map<string, Promise<import('./api.js').Weights>>>} */
-const mapsOfRuns = new WeakMap();
-const mostKept = 32;
+const mostKept = 64 << 20; // bytes
+
+/**
+ * Maps of all runs, the one that was not asked for the longest first.
+ * @type {Map<string, {map: Promise<import('./api.js').Weights>, bytes: number}>}
+ */
+const kept = new Map();
 
 function cached(run, query) {
-  if (!mapsOfRuns.has(run)) mapsOfRuns.set(run, new Map());
-  const kept = mapsOfRuns.get(run);
-  const key = new URLSearchParams(query).toString();
-  const map = kept.get(key) ?? getMap(run.number, query);
+  const key = `${run.id} ${new URLSearchParams(query)}`;
+  const entry = kept.get(key) ?? asked(run, query, key);
   kept.delete(key);
-  kept.set(key, map);
-  map.catch(() => kept.delete(key));
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value);
-  return map;
+  kept.set(key, entry);
+  return entry.map;
+}
+
+function asked(run, query, key) {
+  const entry = { map: getMap(run.number, query), bytes: 0 };
+  const keep = ({ values }) => {
+    entry.bytes = values.byteLength;
+    makeRoom();
+  };
+  entry.map.then(keep, () => kept.delete(key));
+  return entry;
+}
+
+/** Lets go of maps until the others have room; the newest stays, however large. */
+function makeRoom() {
+  let bytes = 0;
+  for (const entry of kept.values()) bytes += entry.bytes;
+  for (const [key, entry] of kept) {
+    if (bytes <= mostKept || kept.size === 1) return;
+    kept.delete(key);
+    bytes -= entry.bytes;
+  }
 }

@@ -57,12 +57,30 @@ export function heading(title, x, y, names = []) {
   return tag('text', attributes, escape(title), ...spans);
 }
 
+/** @typedef {{width: number, height: number, body: string}} Part of a document */
+
+/**
+ * An SVG document of parts one beneath another.
+ * @param {...Part} parts
+ */
+export function stackedSvg(...parts) {
+  let [width, height] = [0, 0];
+  const bodies = parts.map((part) => {
+    const body = tag('g', { transform: `translate(0 ${height})` }, part.body);
+    width = Math.max(width, part.width);
+    height += part.height;
+    return body;
+  });
+  return svgDocument(width, height, ...bodies);
+}
+
 /**
  * Drawings of the page one beneath another, with the colours of the style sheet written into them.
  * @param {Array<{drawing: SVGSVGElement, title?: string,
  *   names?: Array<{name: string, colour: string}>}>} drawings
+ * @returns {Part}
  */
-export function frozenSvg(drawings) {
+export function frozen(drawings) {
   let [width, height] = [0, margin];
   const bodies = drawings.map(({ drawing, title: text, names }) => {
     const title = text ? heading(text, margin, height + 14, names) : '';
@@ -71,7 +89,7 @@ export function frozenSvg(drawings) {
     height = y + drawing.height.baseVal.value + margin;
     return title + tag('g', { transform: `translate(0 ${y})` }, freeze(drawing));
   });
-  return svgDocument(width, height, ...bodies);
+  return { width, height, body: bodies.join('\n') };
 }
 
 function freeze(drawing) {

@@ -65,6 +65,12 @@ export class Matrix {
     if (wasZoomed && this.#zoom === 1) this.onZoom();
   }
 
+  /** Takes the map away. */
+  clear() {
+    [this.map, this.#layout] = [null, null];
+    for (const canvas of [this.cells, this.cursor]) resize(canvas, 0, 0);
+  }
+
   /** Draws again: the size or the colours have changed. */
   draw() {
     if (!this.map || !this.node.clientWidth) return;
@@ -115,6 +121,11 @@ export class Matrix {
     this.#reveal(row, column);
   }
 
+  /** The cell the cursor is kept on; -1 for none. */
+  get pinned() {
+    return this.#pinned;
+  }
+
   /** How much the map is enlarged, in percent. */
   get percent() {
     return Math.round(this.#zoom * 100);
@@ -122,6 +133,7 @@ export class Matrix {
 
   /** Whether the map can get smaller, and larger. */
   get canZoom() {
+    if (!this.map) return { smaller: false, larger: false };
     return { smaller: this.#zoom > 1, larger: this.#zoom < this.#mostZoom() };
   }
 

@@ -1,78 +1,50 @@
 // The alignment matrix and the panel of what its cells say. It draws itself while the model writes.
-import { element, isTouched } from './dom.js';
+import { Figure } from './figure.js';
 import { followMap } from './follow.js';
-import { legend } from './legend.js';
-import { Matrix } from './matrix.js';
-import { weight } from './numbers.js';
-import { Readout } from './readout.js';
 import { defaults } from './state.js';
 import { heatMapSvg } from './vector.js';
 
-const pause = 200; // milliseconds; the address may not be written at every turn of the wheel
-
 /** @param {import('./main.js').App} app */
 export function matrixView(app) {
-  const hint = isTouched ? 'Tap a cell.' : 'Point at a cell, or walk with the arrow keys.';
-  const readout = new Readout(hint);
-  const scale = legend();
-  const matrix = new Matrix(
+  const { store } = app;
+  let { zoom } = defaults; // of the address, as it was last followed
+  const figure = new Figure(
     'Attention matrix: rows look, columns are looked at. Arrow keys walk.',
+    app,
     {
-      onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
-      onPoint: (row, column) => readout.show(matrix.map, row, column),
+      onPin: (row, column) => store.set({ row, column }),
       onZoom() {
+        zoom = matrix.percent;
+        store.set({ zoom });
         app.showZoom(matrix.canZoom);
-        clearTimeout(settling);
-        settling = setTimeout(() => keepZoom(matrix.percent), pause);
-      },
-      onPin: (row, column) => {
-        app.store.set({ row, column });
-        if (row >= 0 && column >= 0) app.announce(describe(matrix.map, row, column));
       },
     },
   );
-  let [zoom, settling] = [defaults.zoom, 0]; // the zoom of the address, as it was last followed
-  const keepZoom = (percent) => {
-    zoom = percent;
-    app.store.set({ zoom });
-  };
+  const { matrix } = figure;
   const show = (map) => {
-    const { row, column, zoom: wanted } = app.store.state;
-    matrix.show(map);
-    scale.show(map);
-    matrix.pin(row, column);
+    figure.show(map);
+    const { row, column, zoom: wanted } = store.state;
+    figure.pin(row, column);
     if (wanted !== zoom && !map.room) {
       zoom = wanted;
       matrix.zoomHere(wanted / matrix.percent);
     }
     app.showZoom(matrix.canZoom);
-    readout.show(map, row, column);
   };
-  const node = element(
-    'div',
-    { className: 'beside' },
-    element('div', { className: 'stage' }, matrix.node, scale.node),
-    readout.node,
-  );
+  const clear = () => {
+    figure.clear();
+    app.showZoom(matrix.canZoom);
+  };
   return {
-    node,
-    draw() {
-      matrix.draw();
-      if (matrix.map) scale.show(matrix.map);
-    },
-    update: followMap(app, show),
+    node: figure.node,
+    draw: () => figure.draw(),
+    update: followMap(app, show, clear),
     zoom: (factor) => matrix.zoomHere(factor),
-    leave: () => clearTimeout(settling),
     export: () =>
-      matrix.map && {
-        title: matrix.map.title,
-        svg: () => heatMapSvg([matrix.map]),
-        data: matrix.map,
+      figure.map && {
+        title: figure.map.title,
+        svg: () => heatMapSvg([figure.map]),
+        data: figure.map,
       },
   };
-}
-
-function describe(map, row, column) {
-  const value = weight(map.values[row * map.columns.length + column]);
-  return `${map.rows[row]} looks at ${map.columns[column]}: ${value}`;
 }

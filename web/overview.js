@@ -19,7 +19,10 @@ export function overview(app) {
     role: 'grid',
     'aria-label': 'Heads by layer',
   });
-  const load = latest(app.fail);
+  const load = latest(app, () => {
+    shown = null;
+    grid.replaceChildren();
+  });
   let shown = null;
 
   const show = ([thumbnails, entropy], layers) => {

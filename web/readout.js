@@ -55,7 +55,7 @@ export class Readout {
 }
 
 /** The largest weights of a row, or of a column, with their tokens. */
-export function rank(map, index, isRow, most = listed) {
+function rank(map, index, isRow, most = listed) {
   const columns = map.columns.length;
   const labels = isRow ? map.columns : map.rows;
   const ranked = [];

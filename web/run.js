@@ -5,8 +5,9 @@ import { spell } from './tokens.js';
 let runs = 0;
 
 /**
- * @typedef {{id: number, parent: number, token: string, log_probability: number, total: number,
- *   kept: boolean, ended: boolean, depth: number, children: Node[], row: ?number[]}} Node
+ * @typedef {{id: number, parent: number, token: string, token_id: number, log_probability: number,
+ *   total: number, kept: boolean, ended: boolean, depth: number, children: Node[],
+ *   row: ?number[]}} Node
  */
 
 /** A run of a model, filled by the events of the server. */
@@ -22,6 +23,7 @@ export class Run {
     this.number = 0;
     /** @type {string[]} */
     this.source = [];
+    this.tokenizer = ''; // the kind of what the output is made of
     /** @type {Map<number, Node>} */
     this.nodes = new Map([[0, { id: 0, token: '', total: 0, kept: true, depth: 0, children: [] }]]);
     /** @type {Node[][]} the nodes by depth, children of one parent together, the likeliest first */
@@ -39,6 +41,7 @@ export class Run {
     if (event.event === 'source') {
       this.number = event.run;
       this.source = event.tokens;
+      this.tokenizer = event.tokenizer;
     } else if (event.event === 'step') {
       event.nodes.forEach((node) => this.#add(node));
       this.#arrange();
@@ -56,8 +59,8 @@ export class Run {
   pathTo(id) {
     const path = [];
     for (let node = this.nodes.get(id); node && node.id !== 0; node = this.nodes.get(node.parent))
-      path.unshift(node);
-    return path;
+      path.push(node);
+    return path.reverse();
   }
 
   /** The nodes of the best hypothesis, or of the one whose ids are given as "1,4,9". */
@@ -68,8 +71,12 @@ export class Run {
 
   /** What a path spells, as the server says, or as the tokens have it. */
   text(ids = '') {
-    const path = this.path(ids);
-    return this.texts.get(path.at(-1)?.id) ?? spell(path.map((node) => node.token));
+    return this.#textOf(this.path(ids));
+  }
+
+  /** What the first tokens of the best hypothesis spell. */
+  beginning(count) {
+    return this.#textOf(this.path().slice(0, count));
   }
 
   /** The likeliest leaf below a node: what the search made of it. */
@@ -95,6 +102,10 @@ export class Run {
       most: largest(values),
       room: this.done ? 0 : columns,
     };
+  }
+
+  #textOf(path) {
+    return this.texts.get(path.at(-1)?.id) ?? spell(path, this.tokenizer);
   }
 
   /** Lists the nodes of the level that was added. */

@@ -2,6 +2,7 @@
 // beside it.
 import { ApiError, postRun } from './api.js';
 import { Run } from './run.js';
+import { numbersIn } from './state.js';
 
 /** Keeps the run that the state describes. */
 export class Runner {
@@ -10,12 +11,14 @@ export class Runner {
   #side = new Map();
 
   /**
-   * @param {function(): void} onChange when the run has grown
-   * @param {function(Error): void} onFail
+   * @param {{onStart: function(): void, onChange: function(): void,
+   *   onFail: function(Error): void}} listeners called when another run begins, when it has
+   *   grown, and when it cannot go on
    */
-  constructor(onChange, onFail) {
+  constructor({ onStart, onChange, onFail }) {
     /** @type {?Run} */
     this.run = null;
+    this.onStart = onStart;
     this.onChange = onChange;
     this.onFail = onFail;
   }
@@ -34,6 +37,7 @@ export class Runner {
     this.#abort = new AbortController();
     const run = request.source ? new Run(model, request.source) : null;
     this.run = run;
+    this.onStart();
     this.onChange();
     if (!run) return;
     try {
@@ -85,6 +89,7 @@ async function fill(run, request, signal, onChange) {
   if (!run.done) throw new ApiError('The explorer stopped in the middle of the sentence.', 0);
 }
 
-function requestOf(model, { source, target, start, beam, top }) {
-  return { model: model.id, source, target: target || null, start, beam, top };
+function requestOf(model, { source, target, start, startIds, beam, top }) {
+  const beginning = startIds ? { start_ids: numbersIn(startIds) } : { start };
+  return { model: model.id, source, target: target || null, ...beginning, beam, top };
 }

@@ -23,7 +23,7 @@ export function saliencyView(app) {
   const kind = choice('Saliency', kinds, (saliency) => store.set({ saliency }));
   const hint = element('p', { className: 'hint' });
   const panels = new Panels(['Saliency', 'Attention'], (row, column) => store.set({ row, column }));
-  const load = latest(app.fail);
+  const load = latest(app, () => panels.show([], -1, -1));
   const show = (maps) => {
     const { row, column } = store.state;
     hint.textContent = maps.length > 1 ? hints.both : hints.alone;

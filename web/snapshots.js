@@ -1,9 +1,9 @@
 // Maps of fixed sentences saved along training, with a slider to watch alignment being learned.
 import { getSnapshotMap, getSnapshots } from './api.js';
 import { element, field, fillSelect, player } from './dom.js';
+import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { largest, selectionOf, titleOf } from './maps.js';
-import { Matrix } from './matrix.js';
 import { headOptions } from './picker.js';
 
 const pace = 500; // milliseconds a snapshot
@@ -30,7 +30,7 @@ export function snapshots(app) {
     store.set({ snapshot: placeNow() >= last ? 0 : placeNow() + 1 });
     return placeNow() < last;
   }, pace);
-  const matrix = new Matrix('Attention at a step of training', { tallest: 0.6 });
+  const figure = new Figure('Attention at a step of training', app, { tallest: 0.6 });
   const node = element(
     'section',
     { hidden: true, 'aria-label': 'Snapshots' },
@@ -43,11 +43,12 @@ export function snapshots(app) {
       field('Head', head),
     ),
     element('div', { className: 'transport' }, play.button, slider, place),
-    matrix.node,
+    figure.node,
   );
-  const loadList = latest(app.fail);
-  const loadMap = latest(app.fail);
-  let saved = null;
+  const quietly = { fail: app.fail, hideNotice() {} }; // it asks again while training goes on
+  const loadList = latest(quietly, () => (node.hidden = true));
+  const loadMap = latest(app, () => figure.clear());
+  let [saved, model] = [null, null];
 
   const placeNow = () => {
     const { snapshot } = store.state;
@@ -86,22 +87,29 @@ export function snapshots(app) {
       JSON.stringify([app.model.id, query]),
       () => getSnapshotMap(app.model.id, query),
       ({ values }) =>
-        matrix.show({
-          title: titleOf(selection),
+        figure.show({
+          title: `${titleOf(selection)}, step ${step}`,
           ...labels[selection.part],
           values,
           most: largest(values),
         }),
     );
   };
+  const forget = () => {
+    saved = null;
+    node.hidden = true;
+    figure.clear();
+    loadList.drop();
+    loadMap.drop();
+  };
   /** Looks for maps that training has stored by a step of it. */
   const refresh = (step) => {
-    const { model } = app;
+    const { id } = app.model;
     loadList(
-      `${model.id} at ${step}`,
-      () => getSnapshots(model.id),
+      `${id} at ${step}`,
+      () => getSnapshots(id),
       (list) => {
-        saved = { ...list, model };
+        saved = list;
         node.hidden = !list.steps.length;
         if (list.steps.length) show();
       },
@@ -109,12 +117,16 @@ export function snapshots(app) {
   };
   return {
     node,
-    draw: () => matrix.draw(),
+    draw: () => figure.draw(),
     update() {
-      if (saved?.model !== app.model) refresh(0);
-      else if (saved.steps.length) show();
+      if (model === app.model) return saved?.steps.length && show();
+      model = app.model;
+      forget();
+      refresh(0);
     },
     refresh,
+    /** The map under the slider, if there is one. */
+    shown: () => (node.hidden || !figure.map ? [] : [figure.map]),
     leave: play.stop,
     play: play.toggle,
   };

@@ -1,11 +1,14 @@
 // The state of the page. All of it lives in location.hash, so a link restores the view.
 
+const pause = 200; // milliseconds; browsers refuse an address that is written at every change
+
 export const defaults = {
   view: 'matrix',
   model: 0,
   source: '',
   target: '',
   start: '',
+  startIds: '', // tokens in place of a text: "7,12"
   beam: 4,
   top: 5,
   part: '',
@@ -32,18 +35,29 @@ export const defaults = {
 /** Holds the state, tells its subscribers of changes, and keeps the address in step. */
 export class Store {
   #listeners = new Set();
+  #hash = location.hash; // as it was last written or read
+  #timer = 0; // while the address is behind the state
 
   constructor() {
     /** @type {State} */
-    this.state = parse(location.hash);
+    this.state = parse(this.#hash);
     addEventListener('hashchange', () => {
-      this.state = parse(location.hash);
+      this.#stopTimer();
+      this.#hash = location.hash;
+      this.state = parse(this.#hash);
       this.#notify();
     });
+    addEventListener('pagehide', () => this.#writeLate(this.state));
+  }
+
+  /** The address that restores the state. */
+  get link() {
+    return new URL('#' + format(this.state), location.href).href;
   }
 
   /**
-   * Changes some of the state. A change of view can be gone back from; others replace the address.
+   * Changes some of the state. A change of view can be gone back from; others replace the address,
+   * once they have come to rest.
    * @param {Partial<State>} patch
    */
   set(patch) {
@@ -51,10 +65,10 @@ export class Store {
     const next = { ...before, ...patch };
     if (Object.keys(patch).every((key) => before[key] === next[key])) return;
     this.state = next;
-    const address = '#' + format(next);
-    if (next.view === before.view) history.replaceState(null, '', address);
-    else history.pushState(null, '', address);
     this.#notify();
+    if (next.view === before.view) return this.#writeSoon();
+    this.#writeLate(before);
+    this.#write('pushState', next);
   }
 
   /** @param {function(State): void} listener */
@@ -62,9 +76,41 @@ export class Store {
     this.#listeners.add(listener);
   }
 
+  #writeSoon() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#writeLate(this.state), pause);
+  }
+
+  #stopTimer() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+  }
+
+  /** Writes what waits to be written; not over an address that was changed by other means. */
+  #writeLate(state) {
+    if (!this.#timer) return;
+    this.#stopTimer();
+    if (location.hash === this.#hash) this.#write('replaceState', state);
+  }
+
+  /** @param {'pushState'|'replaceState'} how */
+  #write(how, state) {
+    try {
+      history[how](null, '', '#' + format(state));
+    } catch {
+      return this.#writeSoon(); // too often for the browser
+    }
+    this.#hash = location.hash;
+  }
+
   #notify() {
     for (const listener of this.#listeners) listener(this.state);
   }
+}
+
+/** The numbers of a list such as "7,12". */
+export function numbersIn(list) {
+  return list ? list.split(',').map(Number) : [];
 }
 
 /** @param {string} hash */

@@ -1,9 +1,9 @@
 // One head across time: where it looks at each step, on the text itself, with a slider to play.
 import { colourer, inkOn } from './colours.js';
 import { element, player } from './dom.js';
+import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { loadMap } from './maps.js';
-import { Matrix } from './matrix.js';
 import { tokenTexts } from './tokens.js';
 import { heatMapSvg } from './vector.js';
 
@@ -26,11 +26,11 @@ export function timeline(app) {
   const place = element('output', { className: 'place' });
   const looker = element('p', { className: 'flow', dir: 'auto' });
   const looked = element('p', { className: 'flow', dir: 'auto' });
-  const trail = new Matrix('The same head, all steps so far', {
+  const trail = new Figure('The same head, all steps so far', app, {
     tallest: 0.4,
-    onPin: (row) => row >= 0 && app.store.set({ step: row }),
+    onPin: (row, column) => row >= 0 && app.store.set({ step: row, column }),
   });
-  const load = latest(app.fail);
+  const load = latest(app, () => clear());
   /** @type {?import('./maps.js').HeatMap} */
   let map = null;
 
@@ -57,7 +57,12 @@ export function timeline(app) {
     reveal(looked, strongest(map, step));
     const past = map.values.map((value, i) => (i < (step + 1) * columns ? value : 0));
     trail.show({ ...map, values: past });
-    trail.pin(step, -1);
+    trail.pin(step, app.store.state.column);
+  };
+  const clear = () => {
+    map = null;
+    for (const text of [looker, looked, place]) text.replaceChildren();
+    trail.clear();
   };
   const show = (loaded) => {
     map = loaded;

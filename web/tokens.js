@@ -21,18 +21,31 @@ export function tokenTexts(tokens) {
   return tokens.map((token) => tokenText(token, inPieces));
 }
 
+/** The id of the token that ends a sequence, in every vocabulary. */
+export const end = 2;
+const specials = 3; // the first ids stand for no text: the unknown, the start, the end
+
 /**
- * The text that tokens spell.
- * @param {string[]} tokens
+ * The text that tokens spell, as their tokenizer would decode it.
+ * @param {Array<{token: string, token_id: number}>} tokens
+ * @param {string} tokenizer its kind
  */
-export function spell(tokens) {
-  const written = tokens.filter((token) => !isEnd(token));
-  return kindOf(tokens) === 'words'
-    ? written.join(' ')
-    : written.join('').replaceAll('▁', ' ').trim();
+export function spell(tokens, tokenizer) {
+  const written = tokens.filter((node) => node.token_id >= specials).map(({ token }) => token);
+  if (tokenizer === 'word') return written.join(' ');
+  const spaced = written.map((token) => token.replaceAll('▁', ' '));
+  if (tokenizer === 'line') return spaced.join(' ');
+  if (tokenizer === 'character') return spaced.join('');
+  const text = new TextDecoder().decode(Uint8Array.from(spaced.flatMap(bytesOf)));
+  return tokenizer === 'byte' ? text : text.replace(/^ /, ''); // pieces begin words by a space
 }
 
-const isEnd = (token) => /^<\/?s>$/.test(token);
+/** The bytes of a piece, which may be the name of one: <0xC3>. */
+function bytesOf(piece) {
+  const byte = /^<0x([0-9A-F]{2})>$/.exec(piece);
+  return byte ? [parseInt(byte[1], 16)] : [...new TextEncoder().encode(piece)];
+}
+
 const isSpecial = (token) => /^<.+>$/.test(token); // the end, the unknown, a byte: of any kind
 
 /** What the tokens of a sequence are: characters, pieces with marked beginnings, or words. */

@@ -2,8 +2,9 @@
 import { getTraining } from './api.js';
 import { Chart } from './curves.js';
 import { element } from './dom.js';
+import { frozen, stackedSvg } from './markup.js';
 import { snapshots } from './snapshots.js';
-import { frozenSvg } from './markup.js';
+import { heatMaps } from './vector.js';
 
 const interval = 2000; // milliseconds between questions
 
@@ -70,10 +71,18 @@ export function trainingView(app) {
     play: maps.play,
     export() {
       const views = drawn.map(({ view }) => view).filter(({ node }) => !node.hidden);
-      const origin = { source: undefined, output: undefined }; // no sentence had a part in it
-      return (
-        views.length && { title: 'training', svg: () => frozenSvg(views), data: lines, origin }
-      );
+      const shown = maps.shown();
+      if (!views.length && !shown.length) return null;
+      const parts = () => [
+        ...(views.length ? [frozen(views)] : []),
+        ...(shown.length ? [heatMaps(shown)] : []),
+      ];
+      return {
+        title: 'training',
+        svg: () => stackedSvg(...parts()),
+        data: { log: lines, maps: shown },
+        origin: { source: undefined, output: undefined }, // not of the sentence on the page
+      };
     },
   };
 }

@@ -15,9 +15,13 @@ export class Tree {
   #chosen = new Set();
   #current = 0;
 
-  /** @param {function(number): void} onChoose with the id of the node chosen */
-  constructor(onChoose) {
+  /**
+   * @param {{onChoose: function(number): void, onMove: function(import('./run.js').Node): void}}
+   *   listeners called with the id of the node chosen, and with the node a key has led to
+   */
+  constructor({ onChoose, onMove }) {
     this.onChoose = onChoose;
+    this.onMove = onMove;
     /** @type {?import('./run.js').Run} */
     this.run = null;
     this.drawing = svg('svg', { class: 'tree' });
@@ -119,10 +123,14 @@ export class Tree {
   #key(event) {
     if (!this.run) return;
     if (event.key === 'Enter' && this.#current) this.onChoose(this.#current);
-    else if (event.key.startsWith('Arrow'))
-      this.#moveTo(neighbour(this.run, this.#current, event.key));
+    else if (event.key.startsWith('Arrow')) this.#walk(event.key);
     else return;
     event.preventDefault();
+  }
+
+  #walk(key) {
+    this.#moveTo(neighbour(this.run, this.#current, key));
+    if (this.#current) this.onMove(this.run.nodes.get(this.#current));
   }
 
   #moveTo(id) {

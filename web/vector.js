@@ -1,7 +1,7 @@
 // Heat maps as SVG, side by side, each with the scale of its colours.
 import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
 import { element } from './dom.js';
-import { escape, heading, svgDocument, tag } from './markup.js';
+import { escape, heading, stackedSvg, tag } from './markup.js';
 import { brief, weight } from './numbers.js';
 import { mostOf, roomForLabels, shortLabels } from './paint.js';
 
@@ -13,10 +13,19 @@ const mostNamed = 4096; // cells; of a larger map they are one image, without a 
 const mostExact = 1 << 18; // cells in 256 colours
 
 /**
- * Maps side by side.
+ * A document of maps side by side.
  * @param {import('./maps.js').HeatMap[]} maps
  */
 export function heatMapSvg(maps) {
+  return stackedSvg(heatMaps(maps));
+}
+
+/**
+ * Maps side by side.
+ * @param {import('./maps.js').HeatMap[]} maps
+ * @returns {import('./markup.js').Part}
+ */
+export function heatMaps(maps) {
   const labels = maps.map(shortLabels);
   const room = labels.map(roomForLabels).reduce(mostOf);
   let [x, tallest] = [margin, 0];
@@ -33,7 +42,7 @@ export function heatMapSvg(maps) {
     tallest = Math.max(tallest, Math.ceil(titleHeight + room.top + height + scaleHeight));
     return body;
   });
-  return svgDocument(x - gap + margin, tallest + 2 * margin, ...bodies);
+  return { width: x - gap + margin, height: tallest + 2 * margin, body: bodies.join('\n') };
 }
 
 /** The size of a cell; the short side of a long map is stretched until its labels can be read. */

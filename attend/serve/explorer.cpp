@@ -10,6 +10,7 @@
 #include "attend/inspect/overview.h"
 #include "attend/inspect/saliency.h"
 #include "attend/inspect/snapshot.h"
+#include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
 #include "attend/serve/explorer_run.h"
 
@@ -129,7 +130,7 @@ std::string Explorer::models() const {
                    {"layers", layers_json(*text.model)},
                    {"snapshots", snapshot_steps(directory).size()}});
   }
-  return dumped({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
+  return json_text({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
 }
 
 // Whole lines only: the trainer may be writing the last one.
@@ -152,7 +153,7 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
     Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
     if (line.is_object()) lines.push_back(std::move(line));
   }
-  return dumped({{"next", from + text.size()}, {"lines", lines}});
+  return json_text({{"next", from + text.size()}, {"lines", lines}});
 }
 
 std::string Explorer::snapshots(size_t number) const {
@@ -172,7 +173,8 @@ std::string Explorer::snapshots(size_t number) const {
       sentences.push_back({{"text", text.source->decode(reading.source)}, {"labels", parts}});
     }
   }
-  return dumped({{"steps", steps}, {"sentences", sentences}, {"layers", layers_json(*text.model)}});
+  return json_text(
+      {{"steps", steps}, {"sentences", sentences}, {"layers", layers_json(*text.model)}});
 }
 
 std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) const {
@@ -184,7 +186,7 @@ std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) 
 }
 
 void Explorer::start_run(std::string_view text, const Emit& emit) {
-  const EmitJson tell = [&](const Json& event) { return emit(dumped(event)); };
+  const EmitJson tell = [&](const Json& event) { return emit(json_text(event)); };
   try {
     RunRequest request = RunRequest::parse(text);
     const TextModel& asked = model(request.model).model;
@@ -210,10 +212,10 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
 std::string Explorer::run(size_t number) const {
   const auto run = find(number);
   const MapLabels labels = map_labels(model(run->model).model, run->reading, AttentionPart::kCross);
-  return dumped({{"model", run->model},
-                 {"source", labels.columns},
-                 {"target", labels.rows},
-                 {"text", run->text}});
+  return json_text({{"model", run->model},
+                    {"source", labels.columns},
+                    {"target", labels.rows},
+                    {"text", run->text}});
 }
 
 std::string Explorer::labels(size_t number, const Parameters& parameters) const {
@@ -221,7 +223,7 @@ std::string Explorer::labels(size_t number, const Parameters& parameters) const 
   const MapLabels labels =
       map_labels(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
                  attention_part_from_name(parameter(parameters, "part", "cross")));
-  return dumped({{"rows", labels.rows}, {"columns", labels.columns}});
+  return json_text({{"rows", labels.rows}, {"columns", labels.columns}});
 }
 
 std::string Explorer::map(size_t number, const Parameters& parameters) const {
@@ -259,7 +261,7 @@ std::string Explorer::entropy(size_t number, const Parameters& parameters) const
   for (size_t i = 0; i < layers.size(); ++i) {
     all.push_back({{"name", layers[i].name}, {"heads", heads[i]}});
   }
-  return dumped({{"layers", all}});
+  return json_text({{"layers", all}});
 }
 
 }  // namespace attend

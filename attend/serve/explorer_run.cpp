@@ -1,8 +1,11 @@
 #include "attend/serve/explorer_run.h"
 
+#include <limits>
+
 #include "attend/base/special_tokens.h"
 #include "attend/decode/line_limit.h"
 #include "attend/inspect/step_rows.h"
+#include "attend/io/json_text.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
@@ -21,6 +24,7 @@ Json node_json(const Tokenizer& tokenizer, size_t number, const BeamNode& node) 
   return {{"id", number},
           {"parent", node.parent},
           {"token", tokenizer.piece(node.token)},
+          {"token_id", node.token},
           {"log_probability", std::max(node.log_probability, kLeastShown)},
           {"total", std::max(node.total, double{kLeastShown})},
           {"kept", node.kept},
@@ -48,7 +52,8 @@ Reading asked_reading(const TextModel& model, const RunRequest& request) {
 void tell_source(const TextModel& model, const Reading& reading, size_t run, const EmitJson& emit) {
   emit({{"event", "source"},
         {"run", run},
-        {"tokens", map_labels(model, reading, AttentionPart::kCross).columns}});
+        {"tokens", map_labels(model, reading, AttentionPart::kCross).columns},
+        {"tokenizer", name_of(model.target->kind())}});
 }
 
 Json done_json(const TextModel& model, const ExplorerRun& run, Json hypotheses) {
@@ -111,13 +116,46 @@ struct Forced {
   }
 };
 
+// A value for a message. What holds others is only named: it may be deeper than the stack.
+std::string brief(const Json& value) {
+  if (value.is_structured()) return fmt::format("an {}", value.type_name());
+  return json_text(value).substr(0, 40);
+}
+
 // JSON would make a large number of a negative one, and a whole one of a fraction.
 size_t number_of(const Json& json, const char* name, size_t otherwise) {
   if (!json.contains(name)) return otherwise;
   const Json& value = json[name];
   if (value.is_number_unsigned()) return value.get<size_t>();
-  throw ConfigError("run: {} is {}; it should be a whole number from 0", name,
-                    dumped(value).substr(0, 40));
+  throw ConfigError("run: {} is {}; it should be a whole number from 0", name, brief(value));
+}
+
+std::vector<int32_t> ids_of(const Json& json, const char* name) {
+  std::vector<int32_t> ids;
+  if (!json.contains(name) || json[name].is_null()) return ids;
+  if (!json[name].is_array()) {
+    throw ConfigError("run: {} is {}; it should be an array of ids", name, brief(json[name]));
+  }
+  for (const Json& id : json[name]) {
+    if (!id.is_number_unsigned() || id.get<size_t>() > std::numeric_limits<int32_t>::max()) {
+      throw ConfigError("run: {} has {}; ids are whole numbers from 0", name, brief(id));
+    }
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+// What the output is to begin with; nothing where nothing is given.
+Prefixes beginning_of(const TextModel& model, const RunRequest& request) {
+  if (request.start.empty() && request.start_ids.empty()) return {};
+  const auto ids = request.start.empty() ? request.start_ids : model.target->encode(request.start);
+  check_length("beginning", ids.size());
+  for (const int32_t id : ids) {
+    if (static_cast<size_t>(id) < model.target->size()) continue;
+    throw DataError("run: start_ids has {}; the vocabulary has {} tokens, from 0", id,
+                    model.target->size());
+  }
+  return {ids};
 }
 
 // Ends a search whose listener has gone.
@@ -133,6 +171,7 @@ RunRequest RunRequest::parse(std::string_view text) {
     request.model = number_of(json, "model", request.model);
     request.source = json.at("source").get<std::string>();
     request.start = json.value("start", "");
+    request.start_ids = ids_of(json, "start_ids");
     if (json.contains("target") && !json["target"].is_null()) {
       request.target = json["target"].get<std::string>();
     }
@@ -141,6 +180,9 @@ RunRequest RunRequest::parse(std::string_view text) {
   } catch (const nlohmann::json::exception&) {
     throw DataError("run: it needs a source, which is a string, as start and target are");
   }
+  if (!request.start.empty() && !request.start_ids.empty()) {
+    throw ConfigError("run: a beginning is given as start or as start_ids, not both");
+  }
   if (request.beam == 0 || request.beam > kWidestBeam || request.top > kMostCandidates) {
     throw ConfigError("run: a beam of {} and {} candidates; at most {} and {}", request.beam,
                       request.top, kWidestBeam, kMostCandidates);
@@ -148,16 +190,10 @@ RunRequest RunRequest::parse(std::string_view text) {
   return request;
 }
 
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
                                        const EmitJson& emit) {
   ExplorerRun run{request.model, asked_reading(model, request), {}, {}};
-  Prefixes start;
-  if (!request.start.empty()) start = {model.target->encode(request.start)};
-  if (!start.empty()) check_length("beginning", start.front().size());
+  const Prefixes start = beginning_of(model, request);
   tell_source(model, run.reading, request.number, emit);
   StepRows rows(model.model->attention_layers(), run.reading.source.size());
   const auto tree = std::make_shared<BeamTree>(request.top);

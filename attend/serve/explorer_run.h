@@ -22,15 +22,14 @@ struct ExplorerRun {
 struct RunRequest {
   size_t number = 0;  // of the run; not the page's
   size_t model = 0;
-  std::string source, start;
+  std::string source;
+  std::string start;               // what the output begins with, as text
+  std::vector<int32_t> start_ids;  // or as tokens; not both
   std::optional<std::string> target;
   size_t beam = 1, top = 5;
 
   static RunRequest parse(std::string_view json);
 };
-
-// JSON of text that may have pieces of characters in it.
-std::string dumped(const nlohmann::ordered_json& json);
 
 // Lets the model write, or forces it to write the target; tells of the source and each step. None
 // where `emit` gave false.

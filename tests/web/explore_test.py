@@ -11,131 +11,20 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 import urllib.parse
-import urllib.request
 import xml.etree.ElementTree
 
-from webdriver import Browser
+from page import VIEWS, PageTest, fetch, options, post_run, read_map, weight
+from state_test import StateTest  # noqa: F401, it is run with those below
 
 SVG = "{http://www.w3.org/2000/svg}"
-VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
-options = None
 
 
-def fetch(path):
-    with urllib.request.urlopen(options.url + path) as response:
-        return response.read()
-
-
-def read_map(octets):
-    """The rows of a map as the server sends it."""
-    rows, columns = struct.unpack_from("<II", octets)
-    values = struct.unpack_from(f"<{rows * columns}f", octets, 8)
-    return [values[row * columns:(row + 1) * columns] for row in range(rows)]
-
-
-def weight(value):
-    """A weight as the page writes it."""
-    if not value or abs(value) >= 0.01:
-        return f"{value:.3f}"
-    return f"{value:.1e}".replace("e-0", "e-") if abs(value) < 0.001 else f"{value:.2g}"
-
-
-class ExploreTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser(options.chromium, options.chromedriver)
-        cls.models = json.loads(fetch("/api/models"))["models"]
-        cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["part"] == "cross")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.__exit__()
-
-    def setUp(self):
-        self.browser.open("about:blank")
-        self.browser.requests()
-        self.browser.complaints()
-        self.browser.open(options.url)
-        self.browser.wait("return document.querySelector('#model').options.length")
-
-    def tearDown(self):
-        self.assertEqual(self.browser.complaints(), [])
-
-    def write(self, sentence):
-        """Types a sentence as a person does, and waits until its output stands there."""
-        self.browser.type("#source", sentence)
-        self.browser.requests()  # what was asked for another sentence is not to be found below
-        self.browser.keys("Enter")
-        self.wait_until_written()
-
-    def choose(self, select, value):
-        """Chooses from a select of the picker, once the value stands there to be chosen."""
-        self.browser.wait("const select = document.querySelectorAll('.picker select')[arguments[0]];"
-                          "if (![...select.options].some(({value}) => value === arguments[1])) return false;"
-                          "select.value = arguments[1]; select.dispatchEvent(new Event('change')); return true",
-                          select, value)
-
-    def write_and_open_a_head(self):
-        """Opens a head of the first cross layer; gives the rows of its map as the server sent it."""
-        self.write(options.sentence)
-        self.choose(1, self.layer["name"])
-        self.choose(2, "0")
-        self.wait_for_state("head", "0")
-        address = self.last_request("head=0")
-        self.browser.settle()
-        return read_map(fetch(address))
-
-    def open_link(self, **state):
-        """Opens the page by a link, and waits until its output stands there."""
-        self.browser.open("about:blank")
-        self.browser.open(f"{options.url}/#{urllib.parse.urlencode(state)}")
-        self.wait_until_written()
-
-    def wait_until_written(self):
-        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
-                          " && document.querySelector('#written').textContent")
-
-    def open_every_view(self):
-        for view in VIEWS:
-            self.browser.click(f"[role=tab][value={view}]")
-            self.browser.wait("return document.querySelector('#view').textContent.length > 0")
-            self.browser.settle()
-
-    def find_model(self, holds, what):
-        found = next((model["id"] for model in self.models if holds(model)), None)
-        if found is None:
-            self.skipTest(f"the explorer has no model {what}")
-        return found
-
-    def last_request(self, part):
-        """The newest request of the page whose address has `part` in it."""
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            for url in reversed(self.browser.requests()):
-                if part in url:
-                    return url.removeprefix(options.url)
-            time.sleep(0.05)
-        raise TimeoutError(f"nobody asked for {part}")
-
-    def pass_time(self):
-        """Half a second of the page's own clock: all it had set for earlier has come."""
-        self.browser.run("return new Promise((then) => setTimeout(then, 500))")
-
-    def state(self):
-        return self.browser.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
-
-    def wait_for_state(self, key, value):
-        self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get(arguments[0]) === arguments[1]",
-                          key, value)
-
+class ExploreTest(PageTest):
     def test_writes_a_sentence(self):
         self.write(options.sentence)
-        body = json.dumps({"source": options.sentence, "beam": 4}).encode()
-        with urllib.request.urlopen(options.url + "/api/runs", body) as events:
-            done = json.loads(list(events)[-1])
+        done = post_run(source=options.sentence, beam=4)[-1]
         self.assertEqual(self.browser.text("#written").strip(), done["text"])
         self.assertEqual(self.state()["source"], options.sentence)
 
@@ -217,7 +106,7 @@ class ExploreTest(unittest.TestCase):
         self.wait_for_state("zoom", "150")
         self.browser.keys(*"++++++++")
         self.browser.wait(is_at_end, 1)
-        self.pass_time()  # the address follows when the zoom has settled
+        self.pass_time()  # the address follows when the zoom has come to rest
         link = self.browser.run("return location.href")
         self.browser.open("about:blank")
         self.browser.open(link)
@@ -289,30 +178,6 @@ class ExploreTest(unittest.TestCase):
         self.assertTrue(saved["second"]["output"])
         self.assertIn(b">may<", files["html"])
 
-    def open_view_to_save(self, view):
-        """Opens a view, and waits until it has something to save."""
-        self.browser.click(f"[role=tab][value={view}]")
-        self.browser.wait("return [...document.querySelectorAll('#view :is(.matrix, .heads, .scroller, figure) > *,"
-                          " #view :is(canvas, .card, .tree g, .chart text)')].length")
-        self.browser.settle()
-
-    def save_all(self):
-        with tempfile.TemporaryDirectory() as name:
-            self.browser.save_downloads_in(name)
-            return {kind: self.save(kind, pathlib.Path(name)) for kind in ("svg", "png", "html", "json")}
-
-    def save(self, kind, folder):
-        self.browser.click("#export summary")
-        self.browser.click(f"#export button[value={kind}]")
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            done = [path for path in folder.iterdir() if path.suffix == f".{kind}"]
-            if done and done[0].stat().st_size:
-                time.sleep(0.1)
-                return done[0].read_bytes()
-            time.sleep(0.05)
-        raise TimeoutError(f"no .{kind} was saved; {self.browser.text('#notice')}")
-
     def test_a_script_in_a_sentence_is_shown_and_not_run(self):
         sentence = "<script>window.ran=1</script> <img src=x onerror=window.ran=1>"
         self.write(sentence)
@@ -335,6 +200,62 @@ class ExploreTest(unittest.TestCase):
         self.browser.click("[role=tab][value=compare]")
         self.browser.wait("return document.querySelector('#view').textContent.includes('This model has no attention')")
         self.assertTrue(self.browser.run("return document.querySelector('.choice [value=heads]').hidden"))
+
+    def test_models_are_compared_where_both_have_the_part(self):
+        bytes_model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
+        self.open_link(view="compare", compare="models", model2=bytes_model, source=options.sentence,
+                       layer=self.layer["name"], head="1")
+        self.browser.wait("return document.querySelector('figcaption span').textContent")
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('figcaption span')]"
+                                          ".map((title) => title.textContent)"),
+                         [f"model: {self.layer['name']}, head 1", "bytes: output to input, mean of all layers",
+                          "second − first"])
+        self.choose(0, "encoder")
+        self.browser.wait("return document.querySelector('.compare').textContent.includes(arguments[0])",
+                          "There is no attention from input to itself in bytes")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('figure:not([hidden])').length"), 0)
+
+    def test_a_map_along_training_can_be_read_and_saved(self):
+        snapshots = json.loads(fetch("/api/snapshots/0"))
+        self.browser.click("[role=tab][value=training]")
+        self.browser.wait("return document.querySelector('#view .legend:not([hidden])')")
+        self.browser.wait("return document.querySelector('.chart text')")
+        self.browser.settle()
+        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
+        layer = [layer["name"] for layer in snapshots["layers"] if layer["part"] == "cross"][-1]
+        rows = read_map(fetch(f"/api/snapshots/0/map?step={snapshots['steps'][-1]}&layer={layer}"))
+        self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
+        files = self.save_all()
+        saved = json.loads(files["json"])["data"]
+        self.assertTrue(saved["log"])
+        self.assertEqual([len(row) for row in saved["maps"][0]["values"]], [len(row) for row in rows])
+        texts = [text for node in xml.etree.ElementTree.fromstring(files["svg"]).iter(f"{SVG}text")
+                 for text in node.itertext()]
+        self.assertIn("loss", texts)
+        self.assertIn(f"{layer}, mean of heads, step {snapshots['steps'][-1]}", texts)
+
+    def test_a_map_along_training_is_saved_without_a_log(self):
+        self.browser.run("""
+            const fetched = window.fetch;
+            window.fetch = (address, given) =>
+              String(address).includes('/training/') ? Promise.resolve(new Response('{"next": 0, "lines": []}'))
+                                                     : fetched(address, given);""")
+        self.browser.click("[role=tab][value=training]")
+        self.browser.wait("return document.querySelector('#view .legend:not([hidden])')")
+        saved = json.loads(self.save_all()["json"])["data"]
+        self.assertEqual((saved["log"], len(saved["maps"])), ([], 1))
+
+    def test_values_can_be_read_under_the_tree_and_along_time(self):
+        rows = self.write_and_open_a_head()
+        ways = {"beam": (["ArrowDown", "ArrowRight"], rows[0][1]), "time": (["ArrowUp", "ArrowRight"], rows[-2][2])}
+        for view, (keys, value) in ways.items():
+            self.browser.click(f"[role=tab][value={view}]")
+            self.browser.wait("return document.querySelector('[aria-selected=true]').value === arguments[0]"
+                              " && document.querySelector('#view .legend:not([hidden])')", view)
+            self.browser.run("document.querySelector('.matrix').focus()")
+            self.browser.keys(*keys)
+            self.assertEqual(self.browser.text(".readout .value"), weight(value))
 
     def test_training_shows_curves_and_a_slider_of_maps(self):
         self.browser.click("[role=tab][value=training]")
@@ -417,10 +338,6 @@ class ExploreTest(unittest.TestCase):
         self.pass_time()
         self.assertEqual(self.browser.text(".place"), "")
 
-    def open_the_model_of_bytes(self):
-        model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
-        self.browser.run("location.hash = 'model=' + arguments[0]", model)
-
     def shown_labels(self):
         return json.loads(fetch(self.last_request("/labels?")))
 
@@ -463,7 +380,6 @@ class ExploreTest(unittest.TestCase):
 
 
 def main():
-    global options
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("attend")
     parser.add_argument("models", nargs="+")
@@ -471,7 +387,7 @@ def main():
     parser.add_argument("--chromium", default="chromium")
     parser.add_argument("--chromedriver", default="chromedriver")
     parser.add_argument("--only", action="append", help="names of tests, such as test_theme_switches")
-    options = parser.parse_args()
+    parser.parse_args(namespace=options)
     for program in (options.chromium, options.chromedriver):
         if shutil.which(program) is None:
             print(f"skipped: there is no {program}; install Debian's chromium and chromium-driver")
@@ -480,7 +396,7 @@ def main():
                               stdout=subprocess.PIPE, text=True)
     try:
         options.url = server.stdout.readline().strip().rstrip("/")
-        names = [f"ExploreTest.{name}" for name in options.only or []]
+        names = [word for name in options.only or [] for word in ("-k", name)]
         return not unittest.main(argv=[sys.argv[0], *names], verbosity=2, exit=False).result.wasSuccessful()
     finally:
         server.terminate()

@@ -1,0 +1,111 @@
+// What a run is asked for, and the events it tells.
+#include "attend/serve/explorer_run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/errors.h"
+#include "tests/inspect/readings.h"
+
+namespace attend {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<Json> events(const TextModel& model, const Json& request) {
+  std::vector<Json> all;
+  const auto run = written_run(model, RunRequest::parse(request.dump()), [&](const Json& event) {
+    all.push_back(event);
+    return true;
+  });
+  if (run) all.push_back(run->done);
+  return all;
+}
+
+// Text of a token alone, such as a space or a byte, is not always the token again.
+TEST(ExplorerRun, BeginsWithTheTokensThatAreGiven) {
+  for (const TokenizerKind kind : {TokenizerKind::kCharacter, TokenizerKind::kByte}) {
+    const TextModel model = small_text_model(kind, letters());
+    for (int32_t id = kSpecialTokens; static_cast<size_t>(id) < model.target->size(); id += 5) {
+      const std::vector<int32_t> start = {model.target->encode(" ").front(), id};
+      const auto all = events(model, {{"source", "abc"}, {"start_ids", start}, {"beam", 1}});
+      EXPECT_EQ(all[1]["nodes"][0]["token_id"], start[0]);
+      EXPECT_EQ(all[2]["nodes"][0]["token_id"], start[1]);
+      EXPECT_EQ(all.back()["tokens"][0], "▁");
+      EXPECT_EQ(all.back()["tokens"][1], model.target->piece(id));
+    }
+  }
+}
+
+TEST(ExplorerRun, NodesHaveTheIdsOfTheirTokens) {
+  const TextModel model = small_transformer_model();
+  const auto all = events(model, {{"source", "abc"}, {"beam", 2}});
+  EXPECT_EQ(all.front()["tokenizer"], "character");
+  std::map<size_t, Json> nodes;
+  for (const Json& event : all) {
+    if (event["event"] != "step") continue;
+    for (const Json& node : event["nodes"]) nodes[node["id"]] = node;
+  }
+  std::vector<int32_t> written;
+  for (const size_t id : all.back()["path"]) {
+    written.push_back(nodes.at(id)["token_id"]);
+    EXPECT_EQ(nodes.at(id)["token"], model.target->piece(written.back()));
+  }
+  EXPECT_EQ(all.back()["text"], model.target->decode(written));
+}
+
+TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
+  const TextModel model = small_transformer_model();
+  const auto refused = [&](const Json& ids, const std::string& words) {
+    expect_error<Error>([&] { events(model, {{"source", "a"}, {"start_ids", ids}}); }, words);
+  };
+  refused("ab", "run: start_ids is \"ab\"; it should be an array of ids");
+  refused({1.5}, "run: start_ids has 1.5; ids are whole numbers from 0");
+  refused({-1}, "run: start_ids has -1; ids are whole numbers from 0");
+  refused({nullptr}, "run: start_ids has null; ids are whole numbers from 0");
+  refused({4, Json::array()}, "run: start_ids has an array; ids are whole numbers from 0");
+  refused({4, 5'000'000'000}, "run: start_ids has 5000000000; ");
+  refused({4, model.target->size()},
+          "; the vocabulary has " + std::to_string(model.target->size()));
+  refused(std::vector<int>(5000, 4),
+          "run: the beginning has 5000 tokens; the page shows at most 4096");
+  expect_error<ConfigError>(
+      [&] {
+        events(model, {{"source", "a"}, {"start", "b"}, {"start_ids", {4}}});
+      },
+      "run: a beginning is given as start or as start_ids, not both");
+  events(model, {{"source", "a"}, {"start", ""}, {"start_ids", {4}}});
+  events(model, {{"source", "a"}, {"start", "b"}, {"start_ids", nullptr}});
+}
+
+// Whatever walks over a request by calling itself would leave the stack.
+TEST(ExplorerRun, DeepRequestsAreRefused) {
+  const auto nested = [](const std::string& open, const std::string& close) {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += open;
+    text += "1";
+    for (int i = 0; i < 100'000; ++i) text += close;
+    return text;
+  };
+  const auto parse = [](const std::string& name, const std::string& value) {
+    RunRequest::parse(R"({"source": "a", ")" + name + "\": " + value + "}");
+  };
+  for (const std::string& value : {nested("[", "]"), nested("{\"a\":", "}")}) {
+    const std::string kind = value[0] == '[' ? "an array" : "an object";
+    for (const std::string name : {"beam", "top", "model"}) {
+      expect_error<ConfigError>(
+          [&] { parse(name, value); },
+          fmt::format("run: {} is {}; it should be a whole number", name, kind));
+    }
+    for (const std::string name : {"source", "start", "target"}) {
+      expect_error<DataError>([&] { parse(name, value); }, "which is a string");
+    }
+    expect_error<ConfigError>([&] { parse("start_ids", value); }, kind);
+    parse("unknown", value);
+    expect_error<DataError>([&] { parse("beam", value.substr(0, value.size() / 2)); },
+                            "no JSON object");
+    expect_error<DataError>([&] { RunRequest::parse(value); }, "run: ");
+  }
+}
+
+}  // namespace
+}  // namespace attend

@@ -1,0 +1,161 @@
+"""What tests of the explorer's page share: its server's address, and a browser that is driven as a person does."""
+import argparse
+import json
+import pathlib
+import struct
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+from webdriver import Browser
+
+VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
+options = argparse.Namespace()  # of the command line, and the address of the server as `url`
+
+
+def fetch(path):
+    with urllib.request.urlopen(options.url + path) as response:
+        return response.read()
+
+
+def post_run(**request):
+    """The events of a run."""
+    request = urllib.request.Request(options.url + "/api/runs", json.dumps(request).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request) as events:
+        return [json.loads(line) for line in events]
+
+
+def read_map(octets):
+    """The rows of a map as the server sends it."""
+    rows, columns = struct.unpack_from("<II", octets)
+    values = struct.unpack_from(f"<{rows * columns}f", octets, 8)
+    return [values[row * columns:(row + 1) * columns] for row in range(rows)]
+
+
+def weight(value):
+    """A weight as the page writes it."""
+    if not value or abs(value) >= 0.01:
+        return f"{value:.3f}"
+    return f"{value:.1e}".replace("e-0", "e-") if abs(value) < 0.001 else f"{value:.2g}"
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser(options.chromium, options.chromedriver)
+        cls.models = json.loads(fetch("/api/models"))["models"]
+        cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["part"] == "cross")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+
+    def setUp(self):
+        self.browser.open("about:blank")
+        self.browser.requests()
+        self.browser.complaints()
+        self.browser.open(options.url)
+        self.browser.wait("return document.querySelector('#model').options.length")
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+
+    def write(self, sentence):
+        """Types a sentence as a person does, and waits until its output stands there."""
+        self.browser.type("#source", sentence)
+        self.browser.requests()  # what was asked for another sentence is not to be found below
+        self.browser.keys("Enter")
+        self.wait_until_written()
+
+    def choose(self, select, value):
+        """Chooses from a select of the picker, once the value stands there to be chosen."""
+        self.browser.wait("const select = document.querySelectorAll('.picker select')[arguments[0]];"
+                          "if (![...select.options].some(({value}) => value === arguments[1])) return false;"
+                          "select.value = arguments[1]; select.dispatchEvent(new Event('change')); return true",
+                          select, value)
+
+    def write_and_open_a_head(self):
+        """Opens a head of the first cross layer; gives the rows of its map as the server sent it."""
+        self.write(options.sentence)
+        self.choose(1, self.layer["name"])
+        self.choose(2, "0")
+        self.wait_for_state("head", "0")
+        address = self.last_request("head=0")
+        self.browser.settle()
+        return read_map(fetch(address))
+
+    def open_link(self, **state):
+        """Opens the page by a link, and waits until its output stands there."""
+        self.browser.open("about:blank")
+        self.browser.open(f"{options.url}/#{urllib.parse.urlencode(state)}")
+        self.wait_until_written()
+
+    def wait_until_written(self):
+        self.browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
+                          " && document.querySelector('#written').textContent")
+
+    def open_every_view(self):
+        for view in VIEWS:
+            self.browser.click(f"[role=tab][value={view}]")
+            self.browser.wait("return document.querySelector('#view').textContent.length > 0")
+            self.browser.settle()
+
+    def find_model(self, holds, what):
+        found = next((model["id"] for model in self.models if holds(model)), None)
+        if found is None:
+            self.skipTest(f"the explorer has no model {what}")
+        return found
+
+    def last_request(self, part):
+        """The newest request of the page whose address has `part` in it."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for url in reversed(self.browser.requests()):
+                if part in url:
+                    return url.removeprefix(options.url)
+            time.sleep(0.05)
+        raise TimeoutError(f"nobody asked for {part}")
+
+    def pass_time(self):
+        """Half a second of the page's own clock: all it had set for earlier has come."""
+        self.browser.run("return new Promise((then) => setTimeout(then, 500))")
+
+    def state(self):
+        """What the address says, once it has followed the page."""
+        self.pass_time()
+        return self.browser.run("return Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+    def wait_for_state(self, key, value):
+        self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get(arguments[0]) === arguments[1]",
+                          key, value)
+
+    def open_view_to_save(self, view):
+        """Opens a view, and waits until it has something to save."""
+        self.browser.click(f"[role=tab][value={view}]")
+        self.browser.wait("return [...document.querySelectorAll('#view :is(.matrix, .heads, .scroller, figure) > *,"
+                          " #view :is(canvas, .card, .tree g, .chart text)')].length")
+        self.browser.settle()
+
+    def save_all(self):
+        with tempfile.TemporaryDirectory() as name:
+            self.browser.save_downloads_in(name)
+            return {kind: self.save(kind, pathlib.Path(name)) for kind in ("svg", "png", "html", "json")}
+
+    def save(self, kind, folder):
+        self.browser.click("#export summary")
+        self.browser.click(f"#export button[value={kind}]")
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            done = [path for path in folder.iterdir() if path.suffix == f".{kind}"]
+            if done and done[0].stat().st_size:
+                time.sleep(0.1)
+                return done[0].read_bytes()
+            time.sleep(0.05)
+        raise TimeoutError(f"no .{kind} was saved; {self.browser.text('#notice')}")
+
+    def open_the_model_of_bytes(self):
+        model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
+        self.browser.run("location.hash = 'model=' + arguments[0]", model)
