@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pictures of the documentation: of the page in a browser, and of maps from the command line.
 
-usage: make.py ATTEND MODEL SENTENCE   MODEL translates and has several layers, such as multi30k's en-de
+usage: make.py ATTEND MODEL SENTENCE   MODEL translates and has several layers, such as those of recipes/multi30k and debian-de
 """
 import pathlib
 import subprocess
