@@ -167,4 +167,4 @@ class Browser:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]
-            raise RuntimeError(f"{value['error']}: {value['message'].splitlines()[0]}") from None
+            raise RuntimeError(f"{value['error']}: {' '.join(value['message'].splitlines()[:2])}") from None
