@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 
 #include "attend/base/error.h"
 #include "attend/base/utf8.h"
@@ -131,10 +132,10 @@ std::string cut_front_to(std::string_view text, size_t columns) {
   if (columns == 0) return "";
   size_t used = 0, begin = text.size();
   const std::vector<Cluster> clusters = clusters_of(text);
-  for (auto cluster = clusters.rbegin(); cluster != clusters.rend(); ++cluster) {
-    used += cluster->columns;
+  for (const Cluster& cluster : std::views::reverse(clusters)) {
+    used += cluster.columns;
     if (used >= columns) break;  // one is kept for the ellipsis
-    begin -= cluster->text.size();
+    begin -= cluster.text.size();
   }
   return std::string(kEllipsis).append(text.substr(begin));
 }

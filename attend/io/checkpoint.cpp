@@ -81,8 +81,10 @@ class Aside {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), how) == 0) return;
     // A file system without the exchange: for a moment neither is there.
     std::optional<Aside> old;
-    if (exists) old.emplace(target.parent_path(), target.filename().string());
-    if (exists) ::rename(target.c_str(), old->path().c_str());
+    if (exists) {
+      old.emplace(target.parent_path(), target.filename().string());
+      ::rename(target.c_str(), old->path().c_str());
+    }
     if (::rename(path_.c_str(), target.c_str()) != 0) {
       throw IoError("cannot make {}: {}", target.string(), std::strerror(errno));
     }

@@ -124,6 +124,7 @@ class Reader {
       return none ? FieldTexts() : std::vector{value.text};
     }
     std::vector<std::string> texts;
+    texts.reserve(value.items.size());
     for (const Document& item : value.items) texts.push_back(item.text);
     return texts;
   }
@@ -205,6 +206,7 @@ void set_flag(const FieldList& list, std::string_view path, std::string_view tex
 
 std::vector<Flag> flags_of(const FieldList& list) {
   std::vector<Flag> flags;
+  flags.reserve(list.fields.size());
   for (const Field& field : list.fields) {
     flags.push_back({.path = field.path,
                      .type = type_name(*field.type),
