@@ -46,14 +46,15 @@ Tokenizers load_tokenizers(const ModelDirectory& directory) {
 
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers) {
   if (tokenizers.source == tokenizers.target) {
+    tokenizers.source->save(directory.tokenizer());
     for (const char* side : {"source", "target"}) {
       std::filesystem::remove(directory.tokenizer(side));
     }
-    return tokenizers.source->save(directory.tokenizer());
+    return;
   }
-  std::filesystem::remove(directory.tokenizer());
   tokenizers.target->save(directory.tokenizer("target"));
   tokenizers.source->save(directory.tokenizer("source"));
+  std::filesystem::remove(directory.tokenizer());
 }
 
 ModelConfig load_model_config(const ModelDirectory& directory) {

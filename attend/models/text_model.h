@@ -49,7 +49,7 @@ struct Tokenizers {
 // Those of a model directory; none where it has none. FormatError where it has one for both sides
 // and two.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
-// In place of those that are there.
+// In place of those that are there, which are removed only when the new ones are whole.
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers);
 
 }  // namespace attend

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 // What a file would have been called that was never finished; empty for any other.
 std::string unfinished(const std::string& name) {
-  constexpr size_t kEnding = 7;  // ".XXXXXX"
+  constexpr size_t kEnding = 7;  // such as ".aB3dE6"
   if (!name.starts_with('.') || name.size() < kEnding + 2) return "";
   const size_t dot = name.size() - kEnding;
   const bool random = std::all_of(name.begin() + static_cast<ptrdiff_t>(dot) + 1, name.end(),

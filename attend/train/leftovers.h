@@ -5,8 +5,8 @@
 
 namespace attend {
 
-// Removes those of the names that runs write (AtomicFile makes them .NAME.XXXXXX). Whoever calls it
-// holds the DirectoryLock.
+// Removes those of the names that runs write (AtomicFile writes into .NAME.aB3dE6). Whoever calls
+// it holds the DirectoryLock.
 void clean_leftovers(const ModelDirectory& directory);
 
 }  // namespace attend

@@ -59,7 +59,7 @@ TEST(RunDirectory, WhatKilledRunsWereWritingIsRemoved) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 1;
-  const std::vector<std::string> left = {".model.safetensors.aB3dE6", ".train.corpus.XXXXXX",
+  const std::vector<std::string> left = {".model.safetensors.aB3dE6", ".train.corpus.Zy9xW8",
                                          ".valid.corpus.123456", ".tokenizer.target.model.abcdef",
                                          "looks/.step-500.safetensors.abcdef"};
   const std::vector<std::string> other = {".model.safetensors",  ".model.safetensors.abcdefg",
