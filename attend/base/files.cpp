@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,9 @@
 
 namespace attend {
 namespace {
+
+// A temporary file is called .NAME.aB3dE6: so many letters are drawn, where mkstemp finds an X.
+constexpr size_t kDrawn = 6;
 
 // Closes a descriptor at the end of a scope.
 struct Descriptor {
@@ -78,6 +83,14 @@ void MappedFile::release(std::span<const std::byte> part) const {
   if (begin < end) ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
+std::string AtomicFile::unfinished(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (!name.starts_with('.') || dot < 2 || name.size() - dot != kDrawn + 1) return "";
+  const bool drawn = std::ranges::all_of(name.substr(dot + 1),
+                                         [](unsigned char c) { return std::isalnum(c) != 0; });
+  return drawn ? std::string(name.substr(1, dot - 1)) : "";
+}
+
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   struct stat status {};
   const bool there = ::stat(path_.c_str(), &status) == 0;
@@ -88,7 +101,8 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
     return;
   }
   path_ = followed(path_);
-  std::string name = (directory_of(path_) / ("." + path_.filename().string() + ".XXXXXX")).string();
+  const std::string hidden = "." + path_.filename().string() + "." + std::string(kDrawn, 'X');
+  std::string name = (directory_of(path_) / hidden).string();
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0) {
     throw IoError("cannot write beside {}: {}", path_.string(), std::strerror(errno));

@@ -42,6 +42,9 @@ class AtomicFile {
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
   void commit();
 
+  // What a file of a directory was to be called that was never committed; empty for any other.
+  static std::string unfinished(std::string_view name);
+
  private:
   void discard() noexcept;
   [[noreturn]] void fail(const char* what, int error_number);

@@ -100,6 +100,15 @@ TEST_F(Files, AtomicFileWritesBesideItsPath) {
   fs::current_path(before);
 }
 
+TEST_F(Files, AtomicFileKnowsWhatAnUnfinishedOneWasToBe) {
+  const AtomicFile file(directory_ / "a.b.txt");
+  const fs::path temporary = *fs::directory_iterator(directory_);
+  EXPECT_EQ(AtomicFile::unfinished(temporary.filename().string()), "a.b.txt");
+  for (const char* name : {"a.b.txt", ".a", ".hidden", ".aB3dE6", "a.aB3dE6", ".a.aB3d-6"}) {
+    EXPECT_EQ(AtomicFile::unfinished(name), "") << name;
+  }
+}
+
 TEST_F(Files, AtomicFileKeepsTheOldOneWhenAWriteFails) {
   const fs::path path = directory_ / "model";
   write(path, "old");
