@@ -50,7 +50,9 @@ bool ConfigFlags::has_any() const {
 }
 
 std::optional<std::string> ConfigFlags::given(const std::string& path) const {
-  const Value& value = *values_.at(path);
+  const auto found = values_.find(path);
+  if (found == values_.end()) return std::nullopt;  // was left out
+  const Value& value = *found->second;
   if (value.option->count() == 0) return std::nullopt;
   return fmt::format("{}", fmt::join(value.texts, ","));
 }

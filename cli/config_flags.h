@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/base/error.h"
@@ -23,6 +24,13 @@ class ConfigFlags {
   template <typename Config>
   void add(CLI::App& parser, const Config& defaults, const std::string& prefix = "") {
     add(parser, flags_of(defaults), prefix);
+  }
+  // The same but for the field of one path, which would do nothing here.
+  template <typename Config>
+  void add_all_but(std::string_view path, CLI::App& parser, const Config& defaults) {
+    std::vector<Flag> flags = flags_of(defaults);
+    std::erase_if(flags, [&](const Flag& flag) { return flag.path == path; });
+    add(parser, flags, "");
   }
   // Sets what was given on the command line, and nothing else; a value that cannot be is a usage
   // error.

@@ -262,6 +262,12 @@ void check_needless(const Options& options, const CLI::App& parser) {
     refuse({"--source", "--target", "--batch-tokens", "--longest-line"}, why);
     refuse_search_flags(options.search, why);
   }
+  if (options.with_model() && !options.metrics.empty() &&
+      std::ranges::all_of(options.metrics, [](const auto& name) { return name == kPerplexity; })) {
+    const char* const why = "does not go with perplexity, for which nothing is translated";
+    refuse({"--references", "--grouped", "--lowercase", "--tokenize"}, why);
+    refuse_search_flags(options.search, why);
+  }
   if (!options.gold.empty()) {
     const char* const why = "does not go with --gold, which is about links of words";
     refuse({"--references", "--metric", "--grouped", "--lowercase", "--tokenize"}, why);
@@ -357,7 +363,7 @@ Command add_evaluate(CLI::App& app) {
       ->type_name("{13a,none,char}");
   parser->add_flag("--json", options->json, "one JSON object");
   options->batching.add(*parser, false);
-  options->search.add(*parser, SearchConfig());
+  options->search.add_all_but("n_best", *parser, SearchConfig());  // the best is measured
   parser->footer(
       "Examples:\n"
       "  attend evaluate --hypotheses out.txt --references test.en\n"

@@ -48,7 +48,8 @@ Command add_explore(CLI::App& app) {
       ->required()
       ->type_name("DIRECTORY");
   parser->add_option("--port", options->port, "on 127.0.0.1; 0: any that is free (8808)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::Range(0, 65535).description(""));
   parser->footer(
       "Examples:\n"
       "  attend explore model\n"

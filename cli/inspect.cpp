@@ -12,9 +12,11 @@
 #include "attend/inspect/attention_pictures.h"
 #include "attend/inspect/draw.h"
 #include "attend/inspect/overview.h"
+#include "attend/inspect/text_width.h"
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/progress.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
 
@@ -93,7 +95,12 @@ std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
                           options.show == "flow" ? GraphMethod::kFlow : GraphMethod::kRollout,
                           chosen_part(options, *model.model))};
   }
-  return {saliency_picture(model, reading, {saliency_method_from_name(options.show)})};
+  LiveLine line;
+  return {saliency_picture(
+      model, reading, {saliency_method_from_name(options.show)}, [&](const Saliency&, size_t rows) {
+        line.show(fmt::format("saliency: {} of {} tokens", rows, reading.target.size() + 1));
+        return true;
+      })};
 }
 
 void check_length(const TextModel& model, std::string_view what, size_t tokens) {
@@ -125,35 +132,62 @@ Reading reading_of(const Options& options, const TextModel& model) {
 }
 
 PictureFormat format_of(const Options& options) {
-  return options.format.empty() ? format_of_file(options.out)
-                                : picture_format_from_name(options.format);
+  const bool by_ending = options.format.empty();
+  try {
+    return by_ending ? format_of_file(options.out) : picture_format_from_name(options.format);
+  } catch (const ConfigError& error) {
+    if (!by_ending) throw CLI::ValidationError("--format", error.what());
+    throw CLI::ValidationError("--out", fmt::format("{}; or give --format", error.what()));
+  }
 }
 
-// What the parser cannot say by itself: options that would do nothing.
+// Before the model runs, which may take long.
+void check_out(const std::filesystem::path& out) {
+  if (out.empty()) return;
+  std::error_code none;
+  if (std::filesystem::is_directory(out, none)) {
+    throw CLI::ValidationError(
+        "--out", fmt::format("{} is a directory; name a file, such as map.svg", out.string()));
+  }
+  const auto directory = out.has_parent_path() ? out.parent_path() : ".";
+  if (std::filesystem::is_directory(directory, none)) return;
+  throw CLI::ValidationError(
+      "--out", fmt::format("there is no directory {}; make it first", directory.string()));
+}
+
+bool shows_saliency(const Options& options) {
+  return options.show == "gradient" || options.show == "integrated";
+}
+
+// What the parser cannot say by itself: a file that cannot be, and options that would do nothing.
 void check(const Options& options) {
   const auto refuse = [&](bool given, const char* option, const char* why) {
-    if (given) throw CLI::ValidationError(option, why);
+    if (given) throw CLI::ValidationError(option, fmt::format("{}; leave out {}", why, option));
   };
+  check_out(options.out);
+  const PictureFormat format = format_of(options);
   const bool head = options.head != "mean", layer = !options.layer.empty();
   if (options.show == "rollout" || options.show == "flow") {
     refuse(layer, "--layer", "rollout and flow take all layers together");
     refuse(head, "--head", "rollout and flow take all heads together");
-  } else if (options.show == "gradient" || options.show == "integrated") {
+  } else if (shows_saliency(options)) {
     const char* const why = "gradients go through the whole model, from the source to the target";
     refuse(!options.part.empty(), "--part", why);
     refuse(layer, "--layer", why);
     refuse(head, "--head", why);
   } else if (options.show == "entropy") {
     refuse(head, "--head", "entropy is shown of each head");
-    refuse(options.format == "moses" || options.out.extension() == ".moses", "--show",
-           "entropy has no links of words; choose another format");
+    if (format == PictureFormat::kMoses) {
+      throw CLI::ValidationError("--show", "entropy has no links of words; choose another format");
+    }
   }
-  refuse(options.target_given && options.search.has_any(), "--target",
-         "where it is given nothing is searched: leave out the options of the search");
+  if (options.target_given && options.search.has_any()) {
+    throw CLI::ValidationError(
+        "--target", "where it is given nothing is searched: leave out the options of the search");
+  }
   check_search_flags(options.search);
-  if (options.style_given && !options.out.empty() && options.out.extension() != ".txt") {
-    refuse(options.format.empty(), "--columns, --colours", "are of the terminal, not of a file");
-  }
+  refuse(options.style_given && options.format.empty() && format != PictureFormat::kTerminal,
+         "--columns, --colours", "are of the terminal, not of a file");
 }
 
 // "3", "mean", "max" or "all".
@@ -163,10 +197,17 @@ std::string check_head_text(const std::string& text) {
   return fmt::format("should be a number from 0, mean, max or all, not '{}'", text);
 }
 
+void print_note(std::string_view note, size_t columns) {
+  for (const std::string& line : wrapped(note, columns)) fmt::print(stderr, "{}\n", line);
+}
+
 int run_inspect(const Options& options) {
   const TextModel model = TextModel::load(options.model);
   freeze(*model.model);
   const PictureFormat format = format_of(options);
+  if (format == PictureFormat::kPng && options.out.empty() && isatty(STDOUT_FILENO) != 0) {
+    throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
+  }
   const Reading reading = reading_of(options, model);
   const bool entropy = options.show == "entropy";
   const std::string picture =
@@ -176,15 +217,12 @@ int run_inspect(const Options& options) {
     replace_file(options.out, picture);
     return 0;
   }
-  if (format == PictureFormat::kPng && isatty(STDOUT_FILENO) != 0) {
-    throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
-  }
   if (format == PictureFormat::kTerminal && !options.target_given && !entropy) {
     fmt::print("{}\n", model.target->decode(reading.target));
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
   if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {
-    fmt::print(stderr, "{}\n", kAttentionNote);
+    print_note(shows_saliency(options) ? kSaliencyNote : kAttentionNote, style_of(options).columns);
   }
   return 0;
 }
@@ -233,7 +271,7 @@ Command add_inspect(CLI::App& app) {
       parser->add_option("--colours", options->colours, "of the terminal (auto)")
           ->type_name(choices_text({"auto", "none", "256", "24bit"}))
           ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
-  options->search.add(*parser, SearchConfig());
+  options->search.add_all_but("n_best", *parser, SearchConfig());  // one output is drawn
   parser->footer(
       "Examples:\n"
       "  attend inspect model 'ein kleines Haus'\n"

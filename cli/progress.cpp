@@ -12,6 +12,12 @@
 namespace attend::cli {
 namespace {
 
+// Of a terminal: in place of the line that is there, and no wider than it is.
+void rewrite_line(const std::string& line) {
+  fmt::print(stderr, "\r\x1b[K{}", cut_to_columns(line, columns_of(STDERR_FILENO) - 1));
+  std::fflush(stderr);
+}
+
 std::string metric_text(Metric metric, const ValidationScore& score) {
   std::string text = fmt::format("loss {:.3f}, perplexity {:.2f}", score.loss, score.perplexity);
   if (score.value) text += fmt::format(", {} {:.2f}", name_of(metric), *score.value);
@@ -68,14 +74,13 @@ void Progress::show(const std::string& line, bool lasting) {
     fmt::print(stderr, "{}\n", line);
     return;
   }
-  fmt::print(stderr, "\r\x1b[K{}",
-             lasting ? line : cut_to_columns(line, columns_of(STDERR_FILENO) - 1));
-  shown_ = line.size();
   if (lasting) {
-    fmt::print(stderr, "\n");
-    shown_ = 0;
+    fmt::print(stderr, "\r\x1b[K{}\n", line);
+    std::fflush(stderr);
+  } else {
+    rewrite_line(line);
   }
-  std::fflush(stderr);
+  shown_ = lasting ? 0 : line.size();
 }
 
 void Progress::on_report(const TrainingReport& r) {
@@ -109,5 +114,16 @@ void Progress::on_validation(const TrainingReport& r, const ValidationScore& sco
 }
 
 void Progress::on_message(const std::string& text) { show(text, true); }
+
+LiveLine::~LiveLine() {
+  if (shown_) rewrite_line("");
+}
+
+void LiveLine::show(const std::string& line) {
+  if (std::chrono::steady_clock::now() - start_ < std::chrono::seconds(1)) return;
+  if (isatty(STDERR_FILENO) == 0) return;
+  rewrite_line(line);
+  shown_ = true;
+}
 
 }  // namespace attend::cli

@@ -32,6 +32,22 @@ class Progress : public TrainingObserver {
   std::chrono::steady_clock::time_point shown_at_{};
 };
 
+// One line of standard error that tells how something long goes, and is gone at the end. Nothing is
+// shown in the first second, or where standard error is no terminal.
+class LiveLine {
+ public:
+  LiveLine() = default;
+  ~LiveLine();
+  LiveLine(const LiveLine&) = delete;
+  LiveLine& operator=(const LiveLine&) = delete;
+
+  void show(const std::string& line);
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool shown_ = false;
+};
+
 // Text with escape sequences for colours, cut to so many columns.
 std::string cut_to_columns(std::string_view text, size_t columns);
 

@@ -98,7 +98,19 @@ foreach(ending svg png html json npy moses txt)
   endif()
 endforeach()
 expect(0 "</s>" inspect ${model} "" --target "" --columns 60)
-expect(1 "unknown format 'bmp'; there are: terminal, svg, png" inspect ${model} may --out ${WORK}/map.bmp)
+expect(0 "^$" inspect ${model} may --out ${WORK}/upper.SVG)
+
+# On a terminal a note stands below, no wider than that, which fits what is shown.
+if(SCRIPT)
+  foreach(show attention gradient)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env NO_COLOR=1 ${SCRIPT} -qec "stty cols 40; '${ATTEND}' inspect \
+      '${model}' may --show ${show}" /dev/null INPUT_FILE /dev/null OUTPUT_VARIABLE ${show})
+  endforeach()
+  if(NOT attention MATCHES "\nAttention weights show where the model\r?\n.*compare with saliency.\r?\n$"
+      OR NOT gradient MATCHES "above 0.*\nSaliency shows how the output would\r?\n" OR gradient MATCHES "compare")
+    message(FATAL_ERROR "inspect on a terminal of 40:\n${attention}${gradient}")
+  endif()
+endif()
 expect(1 "no attention layer 'x'; there are: encoder.0.self" inspect ${model} may --layer x)
 expect(1 "has 4 heads, from 0; there is no head 9" inspect ${model} may --head 9)
 expect(2 "--show" inspect ${model} may --show all)

@@ -96,12 +96,13 @@ HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMetho
 }
 
 HeatMap saliency_picture(const TextModel& model, const Reading& reading,
-                         const SaliencyConfig& config) {
+                         const SaliencyConfig& config, const SaliencyListener& listener) {
   const bool plain = config.method == SaliencyMethod::kGradient;
   HeatMap picture = labelled(model, reading, AttentionPart::kCross,
                              plain ? "gradient x input" : "integrated gradients",
-                             saliency(model, reading, config).source);
+                             saliency(model, reading, config, listener).source);
   picture.has_sign = true;
+  picture.note = kSaliencyNote;
   return picture;
 }
 

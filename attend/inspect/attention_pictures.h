@@ -31,6 +31,6 @@ HeatMap entropy_picture(const TextModel& model, const Reading& reading,
 HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
                       AttentionPart part = AttentionPart::kCross);
 HeatMap saliency_picture(const TextModel& model, const Reading& reading,
-                         const SaliencyConfig& config = {});
+                         const SaliencyConfig& config = {}, const SaliencyListener& listener = {});
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 
 #include "attend/base/names.h"
 #include "attend/base/special_tokens.h"
+#include "attend/base/utf8.h"
 #include "attend/decode/alignment.h"
 #include "attend/inspect/html_map.h"
 #include "attend/inspect/map_json.h"
@@ -65,9 +66,15 @@ std::vector<std::string> picture_format_names() {
 
 PictureFormat format_of_file(const std::filesystem::path& file) {
   if (file.empty()) return PictureFormat::kTerminal;
-  const std::string ending = file.extension().string();
-  return ending == ".txt" ? PictureFormat::kTerminal
-                          : picture_format_from_name(ending.empty() ? "" : ending.substr(1));
+  const std::string ending = lower_case(file.extension().string());
+  if (ending == ".txt") return PictureFormat::kTerminal;
+  std::string choices;
+  for (const auto& format : kFormats) {
+    const std::string own = "." + std::string(format.name);
+    if (ending == own) return format.value;
+    if (format.value != PictureFormat::kTerminal) choices += own + ", ";
+  }
+  throw ConfigError("the ending of {} tells no format; there are: {}.txt", file.string(), choices);
 }
 
 std::string draw(std::span<const HeatMap> maps, PictureFormat format, const TerminalStyle& style) {

@@ -15,8 +15,8 @@ PictureFormat picture_format_from_name(std::string_view name);  // ConfigError w
 std::string_view name_of(PictureFormat format);
 std::vector<std::string> picture_format_names();
 
-// By the ending of a file's name, "a.svg"; the terminal's where there is no file. ConfigError for
-// an ending that is none.
+// By the ending of a file's name, "a.svg" or "a.SVG"; the terminal's where there is no file.
+// ConfigError with the choices for an ending that is none.
 PictureFormat format_of_file(const std::filesystem::path& file);
 
 // The content of a file, or text for a terminal. NPY is one array [maps, rows, columns] of maps of

@@ -10,10 +10,14 @@
 
 namespace attend {
 
-// What stands beside pictures of attention.
+// What stands beside pictures of attention, and of saliency.
 inline constexpr std::string_view kAttentionNote =
     "Attention weights show where the model reads, not why it decides: what is looked at may weigh "
     "little, and other weights can give the same output; compare with saliency.";
+inline constexpr std::string_view kSaliencyNote =
+    "Saliency shows how the output would change with each token's vector, near this input only "
+    "(integrated: on the way to it from zeros); above 0 a token was for what was written, and "
+    "attention shows where the model reads.";
 
 struct HeatMap {
   std::string title;                       // "decoder.1.cross, head 3"
@@ -21,6 +25,7 @@ struct HeatMap {
   Tensor values;                           // [rows, columns] fp32
   float most = 1.0f;                       // |value| of the darkest colour; lighter in proportion
   bool has_sign = false;                   // negative values have a colour of their own
+  std::string note{kAttentionNote};        // what a reader should know of such maps
 
   // Throws ShapeError where the labels are not as many as the values, DataError where `most` is no
   // positive number. Values may be anything: what is no number is drawn as 0.

@@ -79,6 +79,7 @@ std::string draw_html(std::span<const HeatMap> maps) {
   const SvgParts svg = svg_parts(maps, {.tooltips = false, .focus = true});
   const std::string style = svg.style + std::string(kHtmlStyle);
   const std::string title = xml_escaped(title_of(maps));
+  const std::string note = xml_escaped(maps.empty() ? kAttentionNote : maps.front().note);
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; "
@@ -86,7 +87,7 @@ std::string draw_html(std::span<const HeatMap> maps) {
       allowed(kHtmlScript), allowed(style));
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n", title, style);
-  page += fmt::format("<h1>{}</h1>\n<p class=\"note\">{}</p>\n", title, kAttentionNote);
+  page += fmt::format("<h1>{}</h1>\n<p class=\"note\">{}</p>\n", title, note);
   page +=
       "<output aria-live=\"polite\">Point at a cell or a label, or use the arrow keys.</output>\n";
   page += "<div class=\"scroll\">\n" + svg.body + "</div>\n";

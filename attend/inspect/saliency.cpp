@@ -111,16 +111,31 @@ void run(const TextModel& model, const Reading& reading, std::span<const Probe> 
   leaves.add_products(1, weight, to.target);
 }
 
+size_t probes_of_each(const SaliencyConfig& config) {
+  return config.method == SaliencyMethod::kIntegrated ? std::max<size_t>(config.steps, 1) : 1;
+}
+
 }  // namespace
 
 SaliencyMethod saliency_method_from_name(std::string_view name) {
   return value_from_name(kMethods, "saliency", name);
 }
 
-Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config) {
+void check_saliency(const Reading& reading, const SaliencyConfig& config) {
   const size_t tokens = reading.target.size() + 1;
   const bool integrated = config.method == SaliencyMethod::kIntegrated;
-  const size_t steps = integrated ? std::max<size_t>(config.steps, 1) : 1;
+  if (tokens * probes_of_each(config) * (reading.source.size() + tokens) > kMostSaliencyRows) {
+    throw DataError("saliency: {} source and {} target tokens take too long; use a shorter text{}",
+                    reading.source.size(), tokens, integrated ? ", or the plain gradient" : "");
+  }
+}
+
+Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config,
+                  const SaliencyListener& listener) {
+  check_saliency(reading, config);
+  const size_t tokens = reading.target.size() + 1;
+  const bool integrated = config.method == SaliencyMethod::kIntegrated;
+  const size_t steps = probes_of_each(config);
   std::vector<Probe> probes;
   for (size_t token = 0; token < tokens; ++token) {
     for (size_t step = 0; step < steps; ++step) {
@@ -128,16 +143,14 @@ Saliency saliency(const TextModel& model, const Reading& reading, const Saliency
       probes.push_back({token, integrated ? middle : 1.0f});
     }
   }
-  if (probes.size() * (reading.source.size() + tokens) > kMostSaliencyRows) {
-    throw DataError("saliency: {} source and {} target tokens take too long; use a shorter text{}",
-                    reading.source.size(), tokens, integrated ? ", or the plain gradient" : "");
-  }
   Saliency found{Tensor::zeros({tokens, reading.source.size()}), Tensor::zeros({tokens, tokens})};
   const size_t rows = std::max(reading.source.size(), tokens);
   const size_t together = std::clamp<size_t>(config.most_rows / rows, 1, probes.size());
-  for (size_t i = 0; i < probes.size(); i += together) {
-    const auto some = std::span(probes).subspan(i, std::min(together, probes.size() - i));
-    run(model, reading, some, 1.0f / static_cast<float>(steps), found);
+  for (size_t begin = 0, end = 0; begin < probes.size(); begin = end) {
+    end = std::min(begin + together, probes.size());
+    run(model, reading, std::span(probes).subspan(begin, end - begin),
+        1.0f / static_cast<float>(steps), found);
+    if (listener && !listener(found, end / steps)) break;
   }
   return found;
 }

@@ -2,6 +2,8 @@
 // attention weights are compared with.
 #pragma once
 
+#include <functional>
+
 #include "attend/inspect/reading.h"
 
 namespace attend {
@@ -24,10 +26,17 @@ struct Saliency {
   Tensor target;  // [target tokens, decoder's inputs], the start first; 0 for those not yet written
 };
 
-// Throws DataError where tokens x probes are more than kMostSaliencyRows: it would take minutes.
+// Told of the rows that are known by now, the first ones, each time some went through the model;
+// gives false to stop there.
+using SaliencyListener = std::function<bool(const Saliency& found, size_t rows)>;
+
 inline constexpr size_t kMostSaliencyRows = 600'000;
-// The model's parameters take no gradients if they are frozen first (nn/freeze.h).
-Saliency saliency(const TextModel& model, const Reading& reading,
-                  const SaliencyConfig& config = {});
+// Throws DataError where tokens x probes are more than kMostSaliencyRows: it would take minutes.
+void check_saliency(const Reading& reading, const SaliencyConfig& config);
+
+// Checks, then takes gradients; the model's parameters take none if they are frozen first
+// (nn/freeze.h).
+Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config = {},
+                  const SaliencyListener& listener = {});
 
 }  // namespace attend

@@ -177,8 +177,11 @@ void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
   if (!map.title.empty()) block.add(isolated(cut_front_to(visible(map.title), columns)));
 }
 
-void add_notes(TerminalBlock& block, const HeatMap& map, const Plan& plan, size_t columns) {
-  if (map.most != 1.0f) block.add(cut_to(fmt::format("strongest: {:.3g}", map.most), columns));
+std::string strongest(const HeatMap& map) {
+  return map.most == 1.0f ? "" : fmt::format("strongest: {:.3g}", map.most);
+}
+
+void add_pooling(TerminalBlock& block, const Plan& plan, size_t columns) {
   if (plan.pooled_rows > 1 || plan.pooled_columns > 1) {
     block.add(cut_to(fmt::format("each cell is the largest of {} rows x {} columns",
                                  plan.pooled_rows, plan.pooled_columns),
@@ -206,6 +209,21 @@ void TerminalBlock::add(std::string line) {
   add(std::move(line), columns);
 }
 
+void add_sign_key(TerminalBlock& block, const std::string& before, const TerminalStyle& style) {
+  const KeyCells cells = key_cells(style);
+  const std::string above = " above 0", below = " below",
+                    start = before.empty() ? "" : before + "; ";
+  const size_t above_width = kKeyCells + above.size(), below_width = kKeyCells + below.size();
+  const size_t width = start.size() + above_width + 2 + below_width;
+  if (width <= style.columns) {
+    block.add(start + cells.above + above + ", " + cells.below + below, width);
+    return;
+  }
+  if (!before.empty()) block.add(before);
+  block.add(cells.above + above, above_width);
+  block.add(cells.below + below, below_width);
+}
+
 bool fits_labelled(const HeatMap& map, size_t columns) {
   return map.rows.size() <= kMostRows && columns >= 20 &&
          margin_of(map, columns) + kGap + 2 * map.columns.size() <= columns;
@@ -216,7 +234,13 @@ TerminalBlock labelled_block(const HeatMap& map, const TerminalStyle& style) {
   add_title(block, map, style.columns);
   if (add_nothing(block, map, style.columns)) return block;
   Plan plan = plan_of(map, style);
-  add_notes(block, map, plan, style.columns);
+  const std::string scale = strongest(map);
+  if (map.has_sign) {
+    add_sign_key(block, scale, style);
+  } else if (!scale.empty()) {
+    block.add(scale);
+  }
+  add_pooling(block, plan, style.columns);
   const HeatMap shown = pooled(map, plan.pooled_rows, plan.pooled_columns);
   if (plan.pooled_rows > 1) plan.margin = margin_of(shown, style.columns);
   const LabelledMap labelled(shown, plan, style);
@@ -244,7 +268,8 @@ TerminalBlock small_block(const HeatMap& map, const TerminalStyle& style, size_t
   const size_t count = shown.columns.size(), width = count * plan.cell;
   add_title(block, map, std::max(title, width + frame));
   if (add_nothing(block, map, style.columns)) return block;
-  add_notes(block, map, plan, style.columns);
+  if (const std::string scale = strongest(map); !scale.empty()) block.add(scale);
+  add_pooling(block, plan, style.columns);
   std::string edge;
   for (size_t i = 0; i < width; ++i) edge += "─";
   if (!colours) block.add("┌" + edge + "┐", width + frame);

@@ -26,4 +26,8 @@ bool fits_labelled(const HeatMap& map, size_t columns);
 // Without labels, pooled to the window's width; the title, within `title` columns, above.
 TerminalBlock small_block(const HeatMap& map, const TerminalStyle& style, size_t title);
 
+// How cells above and below zero look, after `before` where it is not empty: in one line if there
+// is room.
+void add_sign_key(TerminalBlock& block, const std::string& before, const TerminalStyle& style);
+
 }  // namespace attend

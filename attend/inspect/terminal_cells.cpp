@@ -77,4 +77,12 @@ std::string draw_cells(const HeatMap& map, const CellLine& line, const TerminalS
   return text;
 }
 
+KeyCells key_cells(const TerminalStyle& style) {
+  HeatMap key{.rows = {"above", "below"}, .columns = std::vector<std::string>(kKeyCells)};
+  key.has_sign = true;
+  key.values = Tensor::of({0.2f, 0.4f, 0.6f, 1.0f, -0.2f, -0.4f, -0.6f, -1.0f}, {2, kKeyCells});
+  const auto cells = [&](size_t row) { return draw_cells(key, {row, 0, kKeyCells, 1}, style); };
+  return {cells(0), cells(1)};
+}
+
 }  // namespace attend

@@ -18,4 +18,11 @@ struct CellLine {
 // Shades without colours (negative values: ". - = #"); else colours, which are off at its end.
 std::string draw_cells(const HeatMap& map, const CellLine& line, const TerminalStyle& style);
 
+// The cells of a map with signs from weak to strong, each one column wide: "░▒▓█" and ".-=#".
+inline constexpr size_t kKeyCells = 4;
+struct KeyCells {
+  std::string above, below;  // zero
+};
+KeyCells key_cells(const TerminalStyle& style);
+
 }  // namespace attend

@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kGap = 2;          // between maps
 constexpr size_t kSmallest = 20;    // columns of a window
 constexpr size_t kSmallMap = 38;    // columns of a map without labels: two fit in 80
+constexpr size_t kIndent = 2;       // of the further lines of a list
 constexpr size_t kSmallTitle = 24;  // such a map is at least as wide as its title, up to this
 
 std::string text_of(const std::vector<std::string>& lines) {
@@ -42,16 +43,19 @@ void append_row(std::vector<std::string>& lines, std::span<const TerminalBlock> 
 
 void append_label_list(std::vector<std::string>& lines, const char* what,
                        const std::vector<std::string>& labels, size_t columns) {
-  std::string list = what;
+  std::vector<std::string> words = {what};
   for (const std::string& label : labels) {
-    const std::string shown = visible(label);
-    if (columns_of(list) + columns_of(shown) + 3 > columns) {
-      list += " …";
-      break;
-    }
-    list += ' ' + isolated(shown);
+    words.push_back(isolated(cut_to(visible(label), columns - kIndent)));
   }
-  lines.push_back(std::move(list));
+  const std::vector<std::string> list = wrapped(words, columns, kIndent);
+  lines.insert(lines.end(), list.begin(), list.end());
+}
+
+// Once for all maps: it may be wider than they are.
+void append_key(std::vector<std::string>& lines, const TerminalStyle& style) {
+  TerminalBlock key;
+  add_sign_key(key, "", style);
+  lines.insert(lines.end(), key.lines.begin(), key.lines.end());
 }
 
 // Whether every map stands beside the others with its labels, in so many columns each.
@@ -83,6 +87,7 @@ std::vector<std::string> grid(std::span<const HeatMap> maps, const TerminalStyle
   const bool shared = std::all_of(maps.begin(), maps.end(), [&](const HeatMap& map) {
     return map.rows == maps.front().rows && map.columns == maps.front().columns;
   });
+  if (!labelled && std::ranges::any_of(maps, &HeatMap::has_sign)) append_key(lines, style);
   if (!labelled && shared) {
     append_label_list(lines, "rows:", maps.front().rows, style.columns);
     append_label_list(lines, "columns:", maps.front().columns, style.columns);

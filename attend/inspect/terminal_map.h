@@ -22,7 +22,9 @@ struct TerminalStyle {
 // column wide, with colours, it is half a line high ("▀"), and the labels of every second row stand
 // to the right. What is still too wide is cut into bands, one below the other, or, past four of
 // them, pooled: a cell is then the largest of several, and a line says so.
-// Several maps stand side by side, with labels if all fit in one row, else small and without.
+// Several maps stand side by side, with labels if all fit in one row, else small and without; their
+// labels are listed below where all share them. What cells above and below zero look like is said
+// where a map has a sign.
 std::string draw_terminal(std::span<const HeatMap> maps, const TerminalStyle& style);
 
 }  // namespace attend

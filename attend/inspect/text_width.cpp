@@ -140,6 +140,30 @@ std::string cut_front_to(std::string_view text, size_t columns) {
   return std::string(kEllipsis).append(text.substr(begin));
 }
 
+std::vector<std::string> wrapped(std::span<const std::string> words, size_t columns,
+                                 size_t indent) {
+  std::vector<std::string> lines;
+  size_t used = 0;
+  for (const std::string& word : words) {
+    const size_t width = columns_of(word);
+    if (!lines.empty() && used + 1 + width <= columns) {
+      lines.back() += ' ' + word;
+      used += 1 + width;
+      continue;
+    }
+    const size_t begin = lines.empty() ? 0 : indent;
+    lines.push_back(std::string(begin, ' ') + word);
+    used = begin + width;
+  }
+  return lines;
+}
+
+std::vector<std::string> wrapped(std::string_view text, size_t columns) {
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(text, ' ')) words.emplace_back(word.begin(), word.end());
+  return wrapped(words, columns);
+}
+
 std::string visible(std::string_view text) {
   std::string line;
   const auto on_its_own = [](UChar32 c) {

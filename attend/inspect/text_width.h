@@ -2,6 +2,7 @@
 // columns of a terminal that each fills. Text is UTF-8.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,13 @@ size_t columns_of(std::string_view text);
 std::string cut_to(std::string_view text, size_t columns);
 // Else its end, with "…" before it.
 std::string cut_front_to(std::string_view text, size_t columns);
+
+// Words with a space between them, in lines of at most so many columns where no word is wider; all
+// lines but the first begin with `indent` spaces.
+std::vector<std::string> wrapped(std::span<const std::string> words, size_t columns,
+                                 size_t indent = 0);
+// The words of a text.
+std::vector<std::string> wrapped(std::string_view text, size_t columns);
 
 // Text that can stand in a line: valid, control characters shown by their pictures ("␉"), others
 // that would disturb it (bytes that are no characters, marks that turn the direction of writing) as

@@ -1,12 +1,14 @@
 // What a model looks at as pictures: several layers from one pass, and in every form.
 #include "attend/inspect/attention_pictures.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "attend/inspect/draw.h"
 #include "attend/inspect/overview.h"
+#include "tests/errors.h"
 #include "tests/inspect/maps.h"
 #include "tests/inspect/readings.h"
 
@@ -61,6 +63,34 @@ TEST(AttentionPictures, HaveASignWhereWeightsAreNegative) {
       const std::vector<float> values = map.values.to_vector();
       EXPECT_EQ(map.has_sign, std::ranges::min(values) < 0.0f) << map.title;
     }
+  }
+}
+
+TEST(AttentionPictures, OfSaliencySayWhatItIsAndHowFarTheyAre) {
+  const TextModel model = small_transformer_model();
+  const Reading reading = given_reading(model, "abcd", "ef");
+  std::vector<size_t> told;
+  const HeatMap map =
+      saliency_picture(model, reading, {.most_rows = 1}, [&](const Saliency&, size_t rows) {
+        told.push_back(rows);
+        return true;
+      });
+  EXPECT_EQ(told, (std::vector<size_t>{1, 2, 3}));
+  EXPECT_EQ(map.note, kSaliencyNote);
+  EXPECT_TRUE(map.has_sign);
+}
+
+TEST(Draw, TheEndingOfAFileTellsTheFormat) {
+  EXPECT_EQ(format_of_file(""), PictureFormat::kTerminal);
+  EXPECT_EQ(format_of_file("a.txt"), PictureFormat::kTerminal);
+  EXPECT_EQ(format_of_file("a.b/c.svg"), PictureFormat::kSvg);
+  EXPECT_EQ(format_of_file("a.NpY"), PictureFormat::kNpy);
+  for (const char* file : {"a", "a.", "svg", "a.svg/b", "a.bmp"}) {
+    expect_error<ConfigError>(
+        [&] { format_of_file(file); },
+        fmt::format("the ending of {} tells no format; there are: .svg, .png, "
+                    ".html, .json, .npy, .moses, .txt",
+                    file));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -49,9 +50,10 @@ std::vector<float> values_of(const nlohmann::json& map, size_t size) {
                        reinterpret_cast<const Bytef*>(packed.data()), packed.size()),
             Z_OK);
   EXPECT_EQ(bytes, 2 * size);
-  std::vector<float> values;
-  for (const int16_t step : steps)
-    values.push_back(static_cast<float>(step) * map["unit"].get<float>());
+  std::vector<float> values(size);
+  std::ranges::transform(steps, values.begin(), [&](int16_t step) {
+    return static_cast<float>(step) * map["unit"].get<float>();
+  });
   return values;
 }
 
@@ -97,6 +99,10 @@ TEST(HtmlMap, HoldsTheValues) {
 TEST(HtmlMap, SaysWhatAttentionExplains) {
   EXPECT_NE(drawn(diagonal({"a"}, {"b"})).find(kAttentionNote), std::string::npos);
   EXPECT_NE(draw_html({}).find(kAttentionNote), std::string::npos);
+  HeatMap map = diagonal({"a"}, {"b"});
+  map.note = "a < b";
+  EXPECT_EQ(count(drawn(map), "<p class=\"note\">a &lt; b</p>"), 1u);
+  EXPECT_EQ(drawn(map).find(kAttentionNote), std::string::npos);
 }
 
 TEST(HtmlMap, CanBeReachedWithTheKeyboardAndReadOnAPhone) {

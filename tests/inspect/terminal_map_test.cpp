@@ -147,11 +147,29 @@ TEST(TerminalMap, NegativeValuesHaveShadesOfTheirOwn) {
   HeatMap map = map_of({"a"}, {"b", "c", "d", "e", "f"});
   map.values = Tensor::of({-1.0f, -0.3f, 0.0f, 0.3f, 1.0f}, {1, 5});
   map.has_sign = true;
-  EXPECT_EQ(drawn(map, 80), "   b c d e f\na  ##--  ▒▒██\n");
+  EXPECT_EQ(drawn(map, 80), "░▒▓█ above 0, .-=# below\n   b c d e f\na  ##--  ▒▒██\n");
   map.has_sign = false;
   EXPECT_EQ(drawn(map, 80), "   b c d e f\na        ▒▒██\n");
   map.most = 0.5f;
   EXPECT_EQ(lines_of(drawn(map, 80))[0], "strongest: 0.5");
+}
+
+TEST(TerminalMap, MapsWithASignSayHowItLooks) {
+  HeatMap map = diagonal({"a", "b"}, {"x", "y"});
+  map.has_sign = true;
+  map.most = 0.25f;
+  EXPECT_EQ(lines_of(drawn(map, 80))[1], "strongest: 0.25; ░▒▓█ above 0, .-=# below");
+  const auto narrow = lines_of(drawn(map, 30));
+  EXPECT_EQ(narrow[1], "strongest: 0.25");
+  EXPECT_EQ(narrow[2], "░▒▓█ above 0");
+  EXPECT_EQ(narrow[3], ".-=# below");
+  const std::string colours = lines_of(drawn(map, 80, ColourDepth::k24Bit))[1];
+  EXPECT_EQ(without_colours(colours), "strongest: 0.25;      above 0,      below");
+  EXPECT_NE(colours.find("\x1b[48;2;166;249;253m \x1b[0m above 0"), std::string::npos);
+  EXPECT_NE(colours.find("\x1b[48;2;255;230;164m \x1b[0m below"), std::string::npos);
+  const std::vector<HeatMap> maps(5, map);
+  EXPECT_EQ(count(draw_terminal(maps, {.columns = 80}), "\n░▒▓█ above 0, .-=# below\nrows: a b\n"),
+            1u);
 }
 
 TEST(TerminalMap, PaintsBackgroundsInColour) {
@@ -219,6 +237,21 @@ TEST(TerminalMap, AFewMapsStandSideBySideWithLabels) {
  a  ▓▓▒▒                a  ▓▓▒▒
 bc  ▒▒▓▓               bc  ▒▒▓▓
 )");
+}
+
+TEST(TerminalMap, ListsEveryLabelOfSmallMaps) {
+  const std::vector<HeatMap> maps(5, sentence());
+  const std::string text = draw_terminal(maps, {.columns = 30});
+  EXPECT_EQ(text.substr(text.find("rows:")), R"(rows: a small house stands by
+  the sea .
+columns: an der See steht seit
+  1900 ein altes klein es Haus
+  im Wind ▁und Salz . </s>
+)");
+  const std::vector<HeatMap> hard(5, diagonal(hard_labels(), {std::string(50, 'x')}));
+  for (const std::string& line : lines_of(draw_terminal(hard, {.columns = 20}))) {
+    EXPECT_LE(columns_of(line), 20u) << line;
+  }
 }
 
 TEST(TerminalMap, ManyMapsAreAGridOfSmallOnes) {

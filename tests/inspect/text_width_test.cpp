@@ -45,6 +45,16 @@ TEST(TextWidth, CutsBetweenClusters) {
   EXPECT_EQ(cut_front_to("house", 0), "");
 }
 
+TEST(TextWidth, WrapsBetweenWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("a small house by the sea", 11), (Lines{"a small", "house by", "the sea"}));
+  EXPECT_EQ(wrapped("a small house", 13), (Lines{"a small house"}));
+  EXPECT_EQ(wrapped("a lighthouse", 4), (Lines{"a", "lighthouse"}));  // words stay whole
+  const Lines words = {"in:", "世界", "世界", "a b", "世"};
+  EXPECT_EQ(wrapped(words, 8, 2), (Lines{"in: 世界", "  世界", "  a b 世"}));
+  EXPECT_EQ(wrapped(Lines{}, 8), Lines());
+}
+
 TEST(TextWidth, MakesControlCharactersVisible) {
   EXPECT_EQ(visible("a\tb\nc\x1b"), "a␉b␊c␛");
   EXPECT_EQ(visible(std::string_view("\0", 1)), "␀");
