@@ -1,41 +1,47 @@
-// Which tokens of two sequences belong together: the alignment with the fewest edits.
+// Which tokens of two sequences belong together.
 import { tokenTexts } from './tokens.js';
 
 /**
- * Pairs of places in `a` and `b`, in order. Changed tokens are paired; added and removed ones are
- * not.
+ * Pairs of places in `a` and `b`, in order: as many equal tokens as there can be, and between them
+ * those that stand in the place of as many others. Added and removed tokens have no pair.
  * @param {string[]} a
  * @param {string[]} b
  * @returns {Array<[number, number]>}
  */
 export function align(a, b) {
+  const pairs = [];
+  let [from, to] = [0, 0]; // after the last equal tokens
+  for (const [i, j] of [...equalTokens(a, b), [a.length, b.length]]) {
+    if (i - from === j - to) for (; from < i; ++from, ++to) pairs.push([from, to]);
+    if (i < a.length) pairs.push([i, j]);
+    [from, to] = [i + 1, j + 1];
+  }
+  return pairs;
+}
+
+/** The longest sequence that both have, as pairs of places. */
+function equalTokens(a, b) {
   const width = b.length + 1;
-  const cost = new Uint16Array((a.length + 1) * width);
-  for (let j = 0; j <= b.length; ++j) cost[j] = j;
+  const most = new Uint16Array((a.length + 1) * width); // equal ones of all up to two places
   for (let i = 1; i <= a.length; ++i) {
-    cost[i * width] = i;
     for (let j = 1; j <= b.length; ++j) {
-      const change = cost[(i - 1) * width + j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      cost[i * width + j] = Math.min(
-        change,
-        cost[(i - 1) * width + j] + 1,
-        cost[i * width + j - 1] + 1,
-      );
+      most[i * width + j] =
+        a[i - 1] === b[j - 1]
+          ? most[(i - 1) * width + j - 1] + 1
+          : Math.max(most[(i - 1) * width + j], most[i * width + j - 1]);
     }
   }
   const pairs = [];
   for (let i = a.length, j = b.length; i > 0 && j > 0;) {
-    const here = cost[i * width + j];
-    if (here === cost[(i - 1) * width + j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-      pairs.unshift([--i, --j]);
-    else if (here === cost[(i - 1) * width + j] + 1) --i;
+    if (a[i - 1] === b[j - 1]) pairs.unshift([--i, --j]);
+    else if (most[(i - 1) * width + j] >= most[i * width + j - 1]) --i;
     else --j;
   }
   return pairs;
 }
 
 /**
- * The second map minus the first, over the tokens they share.
+ * The second map minus the first, over the tokens that belong together.
  * @param {import('./maps.js').HeatMap} a
  * @param {import('./maps.js').HeatMap} b
  * @returns {Array<import('./panels.js').Panel>} a, b, and the difference

@@ -13,7 +13,10 @@ export class ApiError extends Error {
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
  *   writes: boolean, layers: Layer[], snapshots: number}} Model
  */
-/** @typedef {{rows: number, columns: number, values: Float32Array}} Weights */
+/**
+ * A map; `room`, where it is still growing, is for the rows of all of it.
+ * @typedef {{rows: number, columns: number, values: Float32Array, room?: number}} Weights
+ */
 
 /** @returns {Promise<{version: string, models: Model[], note: string}>} */
 export const getModels = () => getJson('api/models');
@@ -24,10 +27,6 @@ export const getModels = () => getJson('api/models');
  */
 export const getLabels = (run, part, path = '') =>
   getJson(`api/runs/${run}/labels?${new URLSearchParams({ part, path })}`);
-
-/** @returns {Promise<{layers: Array<{name: string, heads: number[]}>}>} */
-export const getEntropy = (run, path = '') =>
-  getJson(`api/runs/${run}/entropy?${new URLSearchParams({ path })}`);
 
 /** @returns {Promise<{next: number, lines: Object[]}>} */
 export const getTraining = (model, from) => getJson(`api/training/${model}?from=${from}`);
@@ -45,16 +44,54 @@ export const getSnapshotMap = (model, query) =>
   getWeights(`api/snapshots/${model}/map?${new URLSearchParams(query)}`);
 
 /**
- * Small maps of all heads of all layers of a part.
+ * Small maps of all heads of all layers of a part, and how spread out each head looks.
  * @returns {Promise<{layers: number, heads: number, rows: number, columns: number,
- *   values: Uint8Array}>}
+ *   entropies: Float32Array, values: Uint8Array}>}
  */
 export async function getThumbnails(run, part, size, path = '') {
   const query = new URLSearchParams({ part, size, path });
   const response = await request(`api/runs/${run}/thumbnails?${query}`);
   const buffer = await response.arrayBuffer();
   const [layers, heads, rows, columns] = new Uint32Array(buffer, 0, 4);
-  return { layers, heads, rows, columns, values: new Uint8Array(buffer, 16) };
+  const entropies = new Float32Array(buffer, 16, layers * heads);
+  const values = new Uint8Array(buffer, 16 + entropies.byteLength);
+  return { layers, heads, rows, columns, entropies, values };
+}
+
+/**
+ * How much each input token moved each output token.
+ * @param {function(Weights): void} onRows called with the rows that are known, when there are more
+ * @param {AbortSignal} signal
+ * @returns {Promise<Weights>}
+ */
+export async function getSaliency(run, query, onRows, signal) {
+  const address = `api/runs/${run}/saliency?${new URLSearchParams(query)}`;
+  const reader = (await request(address, { signal })).body.getReader();
+  let octets = new Uint8Array();
+  for (;;) {
+    const { value, done } = await next(reader);
+    if (done) break;
+    octets = joined(octets, value);
+    if (octets.length >= 8) onRows(wholeRows(octets.buffer));
+  }
+  const weights = wholeRows(octets.buffer);
+  if (weights.rows < weights.room)
+    throw new ApiError('The explorer stopped in the middle of the map.', 0);
+  return weights;
+}
+
+function joined(first, second) {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+/** The rows that have come of a map; `room` is for all of them. */
+function wholeRows(buffer) {
+  const [room, columns] = new Uint32Array(buffer, 0, 2);
+  const rows = Math.floor((buffer.byteLength - 8) / (4 * columns));
+  return { rows, columns, values: new Float32Array(buffer, 8, rows * columns), room };
 }
 
 /**
@@ -73,13 +110,16 @@ export async function* postRun(body, signal) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { value, done } = await reader.read().catch((error) => Promise.reject(translate(error)));
+    const { value, done } = await next(reader);
     if (done) return;
     const lines = (rest + value).split('\n');
     rest = lines.pop();
     for (const line of lines) if (line) yield JSON.parse(line);
   }
 }
+
+/** What comes next of a body. */
+const next = (reader) => reader.read().catch((error) => Promise.reject(translate(error)));
 
 async function request(address, options) {
   const response = await fetch(address, options).catch((error) => Promise.reject(translate(error)));

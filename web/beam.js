@@ -5,7 +5,7 @@ import { latest } from './latest.js';
 import { idsOf, loadMap } from './maps.js';
 import { frozen, stackedSvg } from './markup.js';
 import { weight } from './numbers.js';
-import { tokenText } from './tokens.js';
+import { choiceText } from './tokens.js';
 import { Tree } from './tree.js';
 
 /** @param {import('./main.js').App} app */
@@ -16,7 +16,7 @@ export function beamView(app) {
       const path = idsOf(app.run.pathTo(app.run.leafBelow(id)));
       store.set({ path: path === idsOf(app.run.path()) ? '' : path });
     },
-    onMove: (node) => app.announce(describeNode(node)),
+    onMove: (node) => app.announce(describeNode(node, app.run.tokenizer)),
   });
   const caption = element('p', { className: 'caption', dir: 'auto' });
   const figure = new Figure('Attention of the chosen hypothesis', app, {
@@ -74,9 +74,9 @@ export function beamView(app) {
   };
 }
 
-function describeNode({ token, log_probability, ended, kept }) {
+function describeNode({ token, log_probability, ended, kept }, tokenizer) {
   const fate = ended ? 'ended' : kept ? 'kept' : 'pruned';
-  return `${tokenText(token, false)}, probability ${weight(Math.exp(log_probability))}, ${fate}`;
+  return `${choiceText(token, tokenizer)}, probability ${weight(Math.exp(log_probability))}, ${fate}`;
 }
 
 function outcomeOf({ ended, kept, children }) {

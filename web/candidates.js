@@ -3,7 +3,8 @@ import { palette } from './colours.js';
 import { element } from './dom.js';
 import { idsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
-import { end, tokenText } from './tokens.js';
+import { fitted } from './paint.js';
+import { choiceText, end } from './tokens.js';
 
 /** @param {import('./main.js').App} app */
 export function candidates(app) {
@@ -84,7 +85,7 @@ function card(app, run, path, step) {
           'aria-pressed': chosen,
           onclick: () => choose(offer),
         },
-        element('bdi', {}, tokenText(token, false)),
+        element('bdi', {}, choiceText(token, run.tokenizer)),
         bar,
         element('span', {}, probability.toFixed(2)),
       ),
@@ -103,12 +104,13 @@ function barsSvg(run, path) {
   const [margin, width, perRow, rowHeight] = [16, 190, 5, 20];
   const longest = Math.max(...path.map((node) => offers(run, node).length));
   const height = longest * rowHeight + 40;
+  const nameOf = (token) => fitted(choiceText(token, run.tokenizer), 76);
   const cards = path.map((node, step) => {
     const bars = offers(run, node).map(({ token, probability, chosen }, i) =>
       tag(
         'g',
         { transform: `translate(0 ${24 + i * rowHeight})` },
-        tag('text', { y: 12, fill: chosen ? accent : ink }, escape(tokenText(token, false))),
+        tag('text', { y: 12, fill: chosen ? accent : ink }, escape(nameOf(token))),
         tag('rect', {
           x: 84,
           y: 3,

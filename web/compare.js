@@ -15,6 +15,8 @@ const kinds = [
   ['heads', 'two heads'],
 ];
 
+/** A run, and which of its hypotheses. @typedef {{run: import('./run.js').Run, path: string}} Side */
+
 /** @param {import('./main.js').App} app */
 export function compareView(app) {
   const { store } = app;
@@ -50,14 +52,14 @@ export function compareView(app) {
     panels.show([], -1, -1);
   });
 
-  /** @type {import('./run.js').Run[]} */
+  /** @type {Side[]} */
   let shown = [];
-  const show = ({ maps, runs }) => {
-    showOutputs(outputs, runs);
+  const show = ({ maps, sides }) => {
+    showOutputs(outputs, sides);
     const { row, column } = store.state;
     panels.show(maps.every(Boolean) ? difference(...maps) : [], row, column);
-    shown = runs;
-    message.textContent = maps.every(Boolean) ? '' : lackOf(runs, maps, app.selection.part);
+    shown = sides;
+    message.textContent = maps.every(Boolean) ? '' : lackOf(sides, maps, app.selection.part);
   };
   const showControls = (state) => {
     const chosen = kindOf(app);
@@ -91,16 +93,20 @@ export function compareView(app) {
       panels.pin(state.row, state.column);
       if (!run.done) return load.drop();
       const second = secondOf(app, state);
+      const { path } = state;
       load(
-        JSON.stringify([run.id, selection, second.source, second.model.id, second.selection]),
+        JSON.stringify([run.id, path, selection, second.source, second.model.id, second.selection]),
         async () => {
-          const other = second.isSame ? run : await app.sideRun(second.model, second.source);
+          const left = { run, path };
+          const right = second.isSame
+            ? left
+            : { run: await app.sideRun(second.model, second.source), path: '' };
           const [first, last] = second.titles;
           const maps = await Promise.all([
-            mapOf(run, selection, first),
-            mapOf(other, second.selection, last),
+            mapOf(left, selection, first),
+            mapOf(right, second.selection, last),
           ]);
-          return { maps, runs: [run, other] };
+          return { maps, sides: [left, right] };
         },
         show,
       );
@@ -161,37 +167,38 @@ function secondOf(app, state) {
 }
 
 /** Why there is nothing to compare: some of the runs have no map. */
-function lackOf(runs, maps, part) {
-  if (runs[0].model === runs[1].model)
+function lackOf(sides, maps, part) {
+  const models = sides.map(({ run }) => run.model);
+  if (models[0] === models[1])
     return 'This model has no attention to look at; what it wrote is above.';
-  const lacking = runs.filter((_, side) => !maps[side]).map((run) => run.model.shortName);
+  const lacking = models.filter((_, side) => !maps[side]).map(({ shortName }) => shortName);
   const what = part ? `attention from ${parts[part]}` : 'attention to look at';
   return `There is no ${what} in ${lacking.join(' or ')}; what both wrote is above.`;
 }
 
 /** Both sides, for a file; one where both are the same. */
-function originOf(runs) {
-  const [first, second] = runs.map((run) => ({
+function originOf(sides) {
+  const [first, second] = sides.map(({ run, path }) => ({
     model: run.model.name,
     source: run.sentence,
-    output: run.text(),
+    output: run.text(path),
   }));
-  return runs[0] === runs[1] ? first : { ...first, second };
+  return sides[0] === sides[1] ? first : { ...first, second };
 }
 
 /** The map of a selection under a title of its own; null where the model has no such part. */
-async function mapOf(run, selection, title) {
+async function mapOf({ run, path }, selection, title) {
   const hasPart = run.model.layers.some(({ part }) => part === selection.part);
-  return hasPart ? { ...(await loadMap(run, selection)), title } : null;
+  return hasPart ? { ...(await loadMap(run, selection, path)), title } : null;
 }
 
 /** Both outputs, with the tokens that the other does not have marked. */
-function showOutputs(nodes, runs) {
-  const tokens = runs.map((run) => run.path().map((node) => node.token));
+function showOutputs(nodes, sides) {
+  const tokens = sides.map(({ run, path }) => run.path(path).map((node) => node.token));
   const pairs = align(...tokens).filter(([i, j]) => tokens[0][i] === tokens[1][j]);
   nodes.forEach((node, side) => {
     const shared = new Set(pairs.map((pair) => pair[side]));
-    node.hidden = side === 1 && runs[0] === runs[1];
+    node.hidden = side === 1 && sides[0] === sides[1];
     node.replaceChildren(
       ...tokenTexts(tokens[side]).map((text, i) =>
         element('span', { className: shared.has(i) ? '' : 'changed' }, text),

@@ -2,7 +2,7 @@
 import { element, svg } from './dom.js';
 import { brief } from './numbers.js';
 
-const [height, left, right, top, bottom] = [220, 52, 16, 12, 26];
+const [height, left, right, top, bottom] = [220, 60, 16, 12, 26];
 
 /** @typedef {{name: string, points: Array<[number, number]>}} Series */
 

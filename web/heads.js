@@ -2,7 +2,7 @@
 import { palette } from './colours.js';
 import { element, isTouched } from './dom.js';
 import { followMap } from './follow.js';
-import { layoutOf, Lines, linesOf, sidesOf } from './lines.js';
+import { isCrowded, layoutOf, Lines, linesOf, sidesOf } from './lines.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
 import { shortLabels } from './paint.js';
 import { Readout } from './readout.js';
@@ -27,19 +27,26 @@ export function headView(app) {
         app.announce(`${lines.map[side][index]}, ${index + 1} of ${lines.map[side].length}`);
     },
   });
+  const hint = element(
+    'p',
+    { className: 'hint', hidden: true },
+    'Only the strongest lines are drawn, more of them for the token in focus.',
+  );
   const node = element(
     'div',
     { className: 'beside' },
-    element('div', { className: 'stage' }, lines.node),
+    element('div', { className: 'stage' }, hint, lines.node),
     readout.node,
   );
   const show = (map) => {
+    hint.hidden = !isCrowded(map);
     lines.show({ ...map, isSelf: app.selection.part !== 'cross' });
     const { side, row, column } = app.store.state;
     lines.pin(side, side === 'rows' ? row : column);
   };
   const clear = () => {
     lines.clear();
+    hint.hidden = true;
     readout.show(null, -1, -1);
   };
   return {
@@ -61,7 +68,7 @@ function linesSvg(map) {
   const { left, right, height } = layout;
   const { accent, ink } = palette();
   const bend = (right - left) * 0.4;
-  const paths = Array.from(linesOf(map, layout), ({ weight, y1, y2 }) => {
+  const paths = linesOf(map, layout).map(({ weight, y1, y2 }) => {
     const [from, to] = [y1.toFixed(1), y2.toFixed(1)];
     const curve = `C${left + bend} ${from} ${right - bend} ${to} ${right - 4} ${to}`;
     const d = `M${left + 4} ${from}${curve}`;

@@ -6,12 +6,15 @@ import { font, resize, shortLabels } from './paint.js';
 
 const pitch = 26; // between tokens
 const faintest = 0.04; // of the largest weight; thinner lines are not drawn
+const mostLines = { all: 6000, focus: 128 }; // the strongest, of all tokens together and of one
+const shades = 12; // lines of about the same weight are painted together
 
 /** @typedef {'rows'|'columns'} Side */
 
 /** The lines of one map. */
 export class Lines {
   #labels = { rows: [], columns: [] };
+  #all = []; // the lines of all tokens together
   #layout = null;
   #pinned = { side: 'rows', index: -1 };
 
@@ -53,7 +56,7 @@ export class Lines {
 
   /** Takes the map away. */
   clear() {
-    [this.map, this.#layout] = [null, null];
+    [this.map, this.#layout, this.#all] = [null, null, []];
     this.spacer.style.height = '';
     for (const canvas of [this.lines, this.focus]) resize(canvas, 0, 0);
   }
@@ -63,6 +66,7 @@ export class Lines {
     const { node, map } = this;
     if (!map || !node.clientWidth) return;
     this.#layout = layoutOf(map, node.clientWidth);
+    this.#all = linesOf(map, this.#layout);
     this.spacer.style.height = `${this.#layout.height}px`;
     const below = innerHeight - (node.getBoundingClientRect().top + scrollY) - pitch;
     const inSight = Math.min(this.#layout.height, Math.max(innerHeight * 0.5, below));
@@ -106,14 +110,10 @@ export class Lines {
   #paint() {
     const context = this.#context(this.lines);
     const { accent, muted } = palette();
-    const [from, to] = [this.node.scrollTop, this.node.scrollTop + this.node.clientHeight];
     context.strokeStyle = accent;
-    for (const line of linesOf(this.map, this.#layout))
-      if (Math.max(line.y1, line.y2) > from && Math.min(line.y1, line.y2) < to)
-        stroke(context, this.#layout, line);
+    this.#stroke(context, this.#all);
     context.fillStyle = muted;
-    for (const side of ['rows', 'columns'])
-      this.#labels[side].forEach((_, index) => this.#paintToken(context, side, index));
+    for (const side of ['rows', 'columns']) this.#paintTokens(context, side);
     this.point(this.#pinned.side, this.#pinned.index);
   }
 
@@ -128,24 +128,55 @@ export class Lines {
     context.fillStyle = ink;
     for (const from of sidesOf(this.map, side)) {
       const to = from === 'rows' ? 'columns' : 'rows';
-      for (const line of linesOf(this.map, this.#layout, { [from]: index })) {
-        stroke(context, this.#layout, line);
-        this.#paintToken(context, to, line[to]);
-      }
+      const lines = linesOf(this.map, this.#layout, { [from]: index });
+      this.#stroke(context, lines);
+      this.#paintTokens(context, to, new Set(lines.map((line) => line[to])));
     }
     context.fillStyle = accent;
-    for (const from of sidesOf(this.map, side)) this.#paintToken(context, from, index);
+    for (const from of sidesOf(this.map, side))
+      this.#paintTokens(context, from, new Set([index]));
   }
 
-  #paintToken(context, side, index) {
+  /** Lines in sight; those of about the same weight at once. */
+  #stroke(context, lines) {
     const { left, right } = this.#layout;
+    const [from, to] = this.#inSight();
+    const bend = (right - left) * 0.4;
+    const paths = Array.from({ length: shades }, () => null);
+    for (const { weight, y1, y2 } of lines) {
+      if (Math.max(y1, y2) < from || Math.min(y1, y2) > to) continue;
+      const path = (paths[Math.ceil(weight * shades) - 1] ??= new Path2D());
+      path.moveTo(left + 4, y1);
+      path.bezierCurveTo(left + bend, y1, right - bend, y2, right - 4, y2);
+    }
+    paths.forEach((path, shade) => {
+      if (!path) return;
+      const weight = (shade + 0.5) / shades;
+      context.globalAlpha = weight;
+      context.lineWidth = 0.5 + 2.5 * weight;
+      context.stroke(path);
+    });
+  }
+
+  /** Tokens in sight, or those of them that are named. */
+  #paintTokens(context, side, only = null) {
+    const { left, right, [side]: height } = this.#layout;
+    const [from, to] = this.#inSight();
+    const last = Math.min(this.#labels[side].length, Math.ceil(to / height));
     context.globalAlpha = 1;
     context.textAlign = side === 'rows' ? 'right' : 'left';
-    context.fillText(
-      this.#labels[side][index],
-      side === 'rows' ? left - 4 : right + 4,
-      (index + 0.5) * this.#layout[side],
-    );
+    for (let index = Math.floor(from / height); index < last; ++index)
+      if (!only || only.has(index))
+        context.fillText(
+          this.#labels[side][index],
+          side === 'rows' ? left - 4 : right + 4,
+          (index + 0.5) * height,
+        );
+  }
+
+  /** From where to where the sheet can be seen. */
+  #inSight() {
+    return [this.node.scrollTop, this.node.scrollTop + this.node.clientHeight];
   }
 
   #tokenAt(event) {
@@ -210,38 +241,45 @@ export function layoutOf(map, width) {
   };
 }
 
-/** The lines worth drawing: all of them, or those of one row or column. */
-export function* linesOf(map, layout, only = {}) {
+/**
+ * The lines worth drawing, of all tokens or of one row or column.
+ * @returns {Array<{rows: number, columns: number, weight: number, y1: number, y2: number}>}
+ */
+export function linesOf(map, layout, only = {}) {
   const range = (index, count) => (index === undefined ? [0, count] : [index, index + 1]);
   const width = map.columns.length;
   const [firstRow, endRow] = range(only.rows, map.rows.length);
   const [firstColumn, endColumn] = range(only.columns, width);
-  for (let rows = firstRow; rows < endRow; ++rows) {
-    for (let columns = firstColumn; columns < endColumn; ++columns) {
-      const weight = Math.abs(map.values[rows * width + columns]) / (map.most || 1);
-      if (weight < faintest) continue;
-      yield {
-        rows,
-        columns,
-        weight,
-        y1: (rows + 0.5) * layout.rows,
-        y2: (columns + 0.5) * layout.columns,
-      };
-    }
-  }
+  const sizes = new Float32Array((endRow - firstRow) * (endColumn - firstColumn));
+  let filled = 0;
+  for (let row = firstRow; row < endRow; ++row)
+    for (let column = firstColumn; column < endColumn; ++column)
+      sizes[filled++] = Math.abs(map.values[row * width + column]) / (map.most || 1);
+  const isWhole = sizes.length === map.values.length;
+  const least = leastOf(sizes, isWhole ? mostLines.all : mostLines.focus);
+  const lines = [];
+  sizes.forEach((weight, i) => {
+    if (weight < least) return;
+    const rows = firstRow + Math.floor(i / (endColumn - firstColumn));
+    const columns = firstColumn + (i % (endColumn - firstColumn));
+    const [y1, y2] = [(rows + 0.5) * layout.rows, (columns + 0.5) * layout.columns];
+    lines.push({ rows, columns, weight, y1, y2 });
+  });
+  return lines;
+}
+
+/** The least weight that is drawn, so that the lines are not too many. */
+function leastOf(weights, most) {
+  if (weights.length <= most) return faintest;
+  return Math.max(faintest, weights.toSorted().at(-most));
+}
+
+/** Whether lines may be left out that would be drawn if there were fewer. */
+export function isCrowded({ rows, columns, values }) {
+  return values.length > mostLines.all || Math.max(rows.length, columns.length) > mostLines.focus;
 }
 
 /** The sides on which a token stands: both, in a sequence that looks at itself. */
 export function sidesOf(map, side) {
   return map.isSelf ? ['rows', 'columns'] : [side];
-}
-
-function stroke(context, { left, right }, { weight, y1, y2 }) {
-  const bend = (right - left) * 0.4;
-  context.globalAlpha = weight;
-  context.lineWidth = 0.5 + 2.5 * weight;
-  context.beginPath();
-  context.moveTo(left + 4, y1);
-  context.bezierCurveTo(left + bend, y1, right - bend, y2, right - 4, y2);
-  context.stroke();
 }

@@ -20,6 +20,7 @@ import { emptyView, lacking, views } from './views.js';
  * @typedef {{store: Store, models: import('./api.js').Model[], model: import('./api.js').Model,
  *   run: ?import('./run.js').Run, selection: import('./maps.js').Selection,
  *   fail: function(Error): void, hideNotice: function(): void, announce: function(string): void,
+ *   waitFor: function(Promise<*>): Promise<*>,
  *   showZoom: function({smaller: boolean, larger: boolean}): void,
  *   rerun: function(Partial<import('./state.js').State>): void,
  *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>}} App
@@ -50,6 +51,10 @@ const app = {
   fail: problems.fail,
   hideNotice: problems.hide,
   announce: (text) => ($('announcer').textContent = text),
+  waitFor(promise) {
+    showWaiting(1);
+    return promise.finally(() => showWaiting(-1));
+  },
   showZoom({ smaller, larger }) {
     const [less, more] = $('zoom').children;
     [less.disabled, more.disabled] = [!smaller, !larger];
@@ -68,6 +73,7 @@ const picker = new Picker((selection) => store.set(selection));
 const switchTheme = theme(() => drawAll());
 let note = '';
 let isScheduled = false;
+let waiting = 0; // for so many answers
 /** @type {{id: string, view: ?import('./views.js').View}} */
 let shown = { id: '', view: null };
 
@@ -76,6 +82,12 @@ function stateFor(model) {
   const { state } = store;
   if (!state.startIds || model === app.model) return state;
   return { ...state, startIds: '', start: app.run.beginning(numbersIn(state.startIds).length) };
+}
+
+/** Shows on the view, after a moment, that something for it is on its way. */
+function showWaiting(more) {
+  waiting += more;
+  $('view').setAttribute('aria-busy', waiting > 0);
 }
 
 function placeNow() {
@@ -137,19 +149,19 @@ function closeExport() {
   $('export').open = false;
 }
 
-function saveAs(format) {
+async function saveAs(format) {
   closeExport();
-  if (format === 'link') return copyLink().catch(problems.fail);
+  if (format === 'link') return copyLink();
   const picture = shown.view.export();
-  if (!picture) return problems.fail(new Error('There is nothing here to save yet.'));
+  if (!picture) throw new Error('There is nothing here to save yet.');
   const { model, run } = app;
-  save(format, picture, {
+  await save(format, picture, {
     model: model.name,
     source: store.state.source,
     output: run?.text(store.state.path) ?? '',
     note,
     link: store.link,
-  }).catch(problems.fail);
+  });
 }
 
 /** Copies the address, and says so where one has just pressed. */
@@ -175,7 +187,9 @@ function listen() {
     'click',
     ({ target }) => target.value && shown.view.zoom(Number(target.value)),
   );
-  $('export').addEventListener('click', ({ target }) => target.value && saveAs(target.value));
+  $('export').addEventListener('click', ({ target }) => {
+    if (target.value) saveAs(target.value).catch(problems.fail);
+  });
   $('export').addEventListener('keydown', ({ key }) => key === 'Escape' && closeExport());
   addEventListener('click', ({ target }) => $('export').contains(target) || closeExport());
   describeKeys($('keys'));
@@ -189,6 +203,9 @@ function listen() {
     ',': () => step({ heads: -1 }),
     '.': () => step({ heads: 1 }),
     ' ': () => shown.view?.play?.(),
+    '+': () => shown.view?.zoom?.(1.5),
+    '-': () => shown.view?.zoom?.(1 / 1.5),
+    0: () => shown.view?.zoom?.(0),
     t: switchTheme,
     e: () => {
       $('export').open = true;

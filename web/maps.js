@@ -1,5 +1,5 @@
 // Maps with their labels, as the views draw them; what was fetched is kept for a while.
-import { getLabels, getMap } from './api.js';
+import { getLabels, getMap, getSaliency } from './api.js';
 
 /**
  * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
@@ -67,19 +67,36 @@ export async function loadMap(run, selection, path = '') {
   const { part, layer, head } = selection;
   const along = path && path !== idsOf(run.path()) ? { path } : {};
   const what = reductions.includes(layer) ? { reduction: layer, part } : { layer, head };
-  return labelled(run, part, { ...what, ...along }, titleOf(selection), path);
+  const query = { ...what, ...along };
+  // The labels are asked for at once with the map, not after it.
+  const [map, labels] = await Promise.all([
+    cached(run, query, () => getMap(run.number, query)),
+    getLabels(run.number, part, path),
+  ]);
+  const rows = part === 'cross' ? writtenRows(run.path(path), labels.rows) : labels.rows;
+  return labelled(map, rows, labels.columns, titleOf(selection));
 }
 
 /**
  * How much each input token moved each output token.
  * @param {import('./run.js').Run} run
- * @param {'gradient'|'integrated'} kind
+ * @param {'gradient'|'integrated'} method
+ * @param {string} path ids of another hypothesis
+ * @param {function(HeatMap): void} onRows called with the map so far, as it grows
+ * @param {AbortSignal} signal
  * @returns {Promise<HeatMap>}
  */
-export async function loadSaliency(run, kind, path = '') {
-  const query = { saliency: kind, ...(path && { path }) };
-  const title = kind === 'gradient' ? 'gradient × input' : 'integrated gradients';
-  return { ...(await labelled(run, 'cross', query, title, path)), signed: true };
+export async function loadSaliency(run, method, path, onRows, signal) {
+  const query = { method, ...(path && { path }) };
+  const title = method === 'gradient' ? 'gradient × input' : 'integrated gradients';
+  const labels = await getLabels(run.number, 'cross', path);
+  const named = (weights) => ({
+    ...labelled(weights, writtenRows(run.path(path), labels.rows), labels.columns, title),
+    signed: true,
+  });
+  const grow = (weights) => onRows({ ...named(weights), room: weights.room });
+  const ask = () => getSaliency(run.number, query, grow, signal);
+  return named(await cached(run, query, ask));
 }
 
 /** The largest |value| of a map. */
@@ -94,16 +111,11 @@ export function idsOf(path) {
   return path.map((node) => node.id).join(',');
 }
 
-/** Asks for the labels at once with the map, not after it. */
-async function labelled(run, part, query, title, path) {
-  const [map, labels] = await Promise.all([
-    cached(run, query),
-    getLabels(run.number, part, path),
-  ]);
-  const rows = part === 'cross' ? writtenRows(run.path(path), labels.rows) : labels.rows;
-  const values = map.values.subarray(0, rows.length * labels.columns.length);
+function labelled(weights, rows, columns, title) {
+  const known = rows.slice(0, weights.rows);
+  const values = weights.values.subarray(0, known.length * columns.length);
   const signed = values.some((value) => value < 0);
-  return { title, rows, columns: labels.columns, values, most: largest(values), signed };
+  return { title, rows: known, columns, values, most: largest(values), signed };
 }
 
 /** The server ends every output; one that was pruned or cut short wrote no end. */
@@ -120,16 +132,16 @@ const mostKept = 64 << 20; // bytes
  */
 const kept = new Map();
 
-function cached(run, query) {
+function cached(run, query, ask) {
   const key = `${run.id} ${new URLSearchParams(query)}`;
-  const entry = kept.get(key) ?? asked(run, query, key);
+  const entry = kept.get(key) ?? asked(key, ask);
   kept.delete(key);
   kept.set(key, entry);
   return entry.map;
 }
 
-function asked(run, query, key) {
-  const entry = { map: getMap(run.number, query), bytes: 0 };
+function asked(key, ask) {
+  const entry = { map: ask(), bytes: 0 };
   const keep = ({ values }) => {
     entry.bytes = values.byteLength;
     makeRoom();

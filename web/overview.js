@@ -1,6 +1,6 @@
 // The model view: every head of every layer as a small map; one click opens it.
 import { palette, pixelsOf } from './colours.js';
-import { getEntropy, getThumbnails } from './api.js';
+import { getThumbnails } from './api.js';
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
 import { layersOf, parts, partsOf } from './maps.js';
@@ -25,8 +25,8 @@ export function overview(app) {
   });
   let shown = null;
 
-  const show = ([thumbnails, entropy], layers) => {
-    shown = { ...thumbnails, names: layers.map(({ name }) => name), entropy };
+  const show = (thumbnails, layers) => {
+    shown = { ...thumbnails, names: layers.map(({ name }) => name) };
     const { heads } = thumbnails;
     grid.style.setProperty('--heads', heads);
     const numbers = Array.from({ length: heads }, (_, head) =>
@@ -71,11 +71,7 @@ export function overview(app) {
       if (!run.done) return load.drop();
       load(
         JSON.stringify([run.id, selection.part, path]),
-        () =>
-          Promise.all([
-            getThumbnails(run.number, selection.part, size, path),
-            getEntropy(run.number, path),
-          ]),
+        () => getThumbnails(run.number, selection.part, size, path),
         (loaded) => show(loaded, layersOf(model, selection.part)),
       );
     },
@@ -90,7 +86,7 @@ export function overview(app) {
 
 function cell(app, shown, layer, head) {
   const name = shown.names[layer];
-  const entropy = entropyOf(shown, name, head);
+  const entropy = entropyOf(shown, layer, head);
   const canvas = element('canvas', { width: shown.columns, height: shown.rows });
   canvas.dataset.place = layer * shown.heads + head;
   paint(canvas, shown);
@@ -101,17 +97,17 @@ function cell(app, shown, layer, head) {
       type: 'button',
       tabIndex: -1,
       role: 'gridcell',
-      'aria-label': `${name}, head ${head}, entropy ${entropy?.toFixed(2)}`,
+      'aria-label': `${name}, head ${head}, entropy ${entropy}`,
       'aria-current': selection.layer === name && selection.head === String(head),
       onclick: () => app.store.set({ view: 'matrix', layer: name, head: String(head) }),
     },
     canvas,
-    element('small', {}, entropy === undefined ? '' : entropy.toFixed(2)),
+    element('small', {}, entropy),
   );
 }
 
-function entropyOf({ entropy }, name, head) {
-  return entropy.layers.find((layer) => layer.name === name)?.heads[head];
+function entropyOf({ entropies, heads }, layer, head) {
+  return entropies[layer * heads + head].toFixed(2);
 }
 
 function paint(canvas, shown) {
@@ -155,7 +151,7 @@ function gridSvg(shown) {
     const title = tag('text', { x: 16, y: y + side / 2 + 4, fill: muted }, escape(name));
     const maps = Array.from({ length: heads }, (_, head) => {
       const x = left + head * pitch;
-      const entropy = entropyOf(shown, name, head)?.toFixed(2) ?? '';
+      const entropy = entropyOf(shown, layer, head);
       const number = tag('text', { x, y: y + side + 13, fill: muted, 'font-size': 11 }, entropy);
       return small(layer * heads + head, x, y) + number;
     });
@@ -169,13 +165,14 @@ function gridSvg(shown) {
 }
 
 function plain(shown) {
-  const { rows, columns, heads, names, entropy } = shown;
+  const { rows, columns, heads, names, entropies } = shown;
   const maps = names.flatMap((layer, index) =>
     Array.from({ length: heads }, (_, head) => ({
       layer,
       head,
+      entropy: entropies[index * heads + head],
       bytes: Array.from(thumbnail(shown, index * heads + head).values),
     })),
   );
-  return { rows, columns, maps, entropy: entropy.layers };
+  return { rows, columns, maps };
 }

@@ -6,7 +6,7 @@ export const font = '13px system-ui, sans-serif';
 const lineHeight = 14;
 const thinnedHeight = 20; // of a line, where labels are left out
 const slant = Math.PI / 4; // of the labels of columns
-const mostLetters = 18;
+const mostLetters = 14;
 const ruler = new OffscreenCanvas(1, 1).getContext('2d');
 ruler.font = font;
 

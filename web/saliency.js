@@ -17,18 +17,48 @@ const hints = {
   alone: 'How much each input token moved each output token.',
 };
 
+/** @typedef {import('./maps.js').HeatMap} HeatMap */
+
 /** @param {import('./main.js').App} app */
 export function saliencyView(app) {
   const { store } = app;
   const kind = choice('Saliency', kinds, (saliency) => store.set({ saliency }));
   const hint = element('p', { className: 'hint' });
   const panels = new Panels(['Saliency', 'Attention'], (row, column) => store.set({ row, column }));
-  const load = latest(app, () => panels.show([], -1, -1));
-  const show = (maps) => {
-    const { row, column } = store.state;
+  /** @type {{saliency: ?HeatMap, attention: ?HeatMap, isAwaited: boolean}} */
+  const known = { saliency: null, attention: null, isAwaited: true };
+  const failed = new Set();
+  const show = (more) => {
+    Object.assign(known, more);
+    for (const name of Object.keys(more)) failed.delete(name);
+    if (known.isAwaited) return; // saliency stands first
+    const maps = [known.saliency, known.attention].filter(Boolean);
     hint.textContent = maps.length > 1 ? hints.both : hints.alone;
-    const shown = maps.map((map) => ({ map }));
-    panels.show(shown, row, column);
+    const { row, column } = store.state;
+    panels.show(
+      maps.map((map) => ({ map })),
+      row,
+      column,
+    );
+  };
+  const showSaliency = (saliency) => show({ saliency, isAwaited: false });
+  // What is wrong with the one stays said when the other has come.
+  const beside = (other) => ({
+    fail: app.fail,
+    waitFor: app.waitFor,
+    hideNotice: () => failed.has(other) || app.hideNotice(),
+  });
+  const follow = latest(beside('attention'), () => {
+    showSaliency(null);
+    failed.add('saliency');
+  });
+  const followAttention = latest(beside('saliency'), () => {
+    show({ attention: null });
+    failed.add('attention');
+  });
+  const leave = () => {
+    follow.drop();
+    followAttention.drop();
   };
   return {
     controls: kind.node,
@@ -39,23 +69,34 @@ export function saliencyView(app) {
       const { saliency, path, row, column } = store.state;
       kind.choose(saliency);
       panels.pin(row, column);
-      if (!run.done) return load.drop();
-      const beside = selection.part ? [selection] : []; // a model of labels has no such part
-      load(
-        JSON.stringify([run.id, saliency, beside, path]),
-        () =>
-          Promise.all([
-            loadSaliency(run, saliency, path),
-            ...beside.map((selection) => loadMap(run, selection, path)),
-          ]),
-        show,
+      if (!run.done) return leave();
+      follow(
+        JSON.stringify([run.id, saliency, path]),
+        (signal) => {
+          const grow = (map) => signal.aborted || showSaliency(map);
+          return loadSaliency(run, saliency, path, grow, signal);
+        },
+        showSaliency,
+      );
+      followAttention(
+        JSON.stringify([run.id, selection, path]),
+        // A model of labels has no such part.
+        async () => (selection.part ? loadMap(run, selection, path) : null),
+        (attention) => show({ attention }),
       );
     },
-    export: () =>
-      panels.panels.length && {
-        title: 'saliency and attention',
-        svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
-        data: panels.panels.map(({ map }) => map),
-      },
+    leave,
+    export() {
+      const { rows, room = 0 } = known.saliency ?? { rows: [] };
+      if (rows.length < room)
+        throw new Error(`${rows.length} of ${room} rows are known. Save the map when it is whole.`);
+      return (
+        panels.panels.length && {
+          title: 'saliency and attention',
+          svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
+          data: panels.panels.map(({ map }) => map),
+        }
+      );
+    },
   };
 }

@@ -45,7 +45,8 @@ export function snapshots(app) {
     element('div', { className: 'transport' }, play.button, slider, place),
     figure.node,
   );
-  const quietly = { fail: app.fail, hideNotice() {} }; // it asks again while training goes on
+  // It asks again while training goes on.
+  const quietly = { fail: app.fail, hideNotice() {}, waitFor: (promise) => promise };
   const loadList = latest(quietly, () => (node.hidden = true));
   const loadMap = latest(app, () => figure.clear());
   let [saved, model] = [null, null];

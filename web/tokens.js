@@ -13,6 +13,17 @@ export function tokenText(token, inPieces = true) {
 }
 
 /**
+ * A token for the eye among others that could stand in its place: each looks different.
+ * @param {string} token
+ * @param {string} tokenizer its kind
+ */
+export function choiceText(token, tokenizer) {
+  const isWhole = ['word', 'line', 'character', 'byte'].includes(tokenizer);
+  if (isWhole || token.startsWith('▁') || isSpecial(token)) return tokenText(token, false);
+  return '·' + token;
+}
+
+/**
  * All tokens of a sequence for the eye.
  * @param {string[]} tokens
  */

@@ -2,7 +2,7 @@
 import { element, svg } from './dom.js';
 import { percent, weight } from './numbers.js';
 import { fitted } from './paint.js';
-import { tokenText } from './tokens.js';
+import { choiceText } from './tokens.js';
 
 const [stepWidth, rowHeight, edge] = [178, 24, 20];
 const [boxWidth, scoreAt, totalAt] = [148, 90, 136]; // numbers end there
@@ -91,7 +91,9 @@ export class Tree {
 
   #column(level) {
     const links = level.filter(({ parent }) => parent).map((node) => this.#link(node));
-    return svg('g', {}, ...links, ...level.map((node, row) => box(node, placeOf(node, row))));
+    const { tokenizer } = this.run;
+    const boxes = level.map((node, row) => box(node, tokenizer, placeOf(node, row)));
+    return svg('g', {}, ...links, ...boxes);
   }
 
   #link(node) {
@@ -161,7 +163,7 @@ function link(node, from, to) {
   });
 }
 
-function box(node, { x, y }) {
+function box(node, tokenizer, { x, y }) {
   const probability = Math.exp(node.log_probability);
   const score = (x, text) => svg('text', { class: 'score', x, y: 4, 'text-anchor': 'end' }, text);
   return svg(
@@ -177,7 +179,7 @@ function box(node, { x, y }) {
       `${node.token}  probability ${weight(probability)}, total ${node.total.toFixed(2)}`,
     ),
     svg('rect', { x: -6, y: -11, width: boxWidth, height: 22, rx: 4 }),
-    svg('text', { y: 4 }, fitted(tokenText(node.token, false), labelWidth)),
+    svg('text', { y: 4 }, fitted(choiceText(node.token, tokenizer), labelWidth)),
     score(scoreAt, percent(probability)),
     score(totalAt, node.total.toFixed(2)),
   );

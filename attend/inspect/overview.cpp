@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "attend/base/parallel.h"
 
 namespace attend {
 namespace {
@@ -9,37 +12,55 @@ namespace {
 // What is no number weighs nothing.
 float size_of(float weight) { return std::isfinite(weight) ? std::abs(weight) : 0.0f; }
 
+// Where each part begins when `size` is cut into `parts`, and where the last one ends.
+std::vector<size_t> borders(size_t size, size_t parts) {
+  std::vector<size_t> begins(parts + 1);
+  for (size_t i = 0; i <= parts; ++i) begins[i] = (i * size + parts - 1) / parts;
+  return begins;
+}
+
 // The largest of each cell of a coarser grid, in parts of the largest of all.
 void shrink(const Tensor& weights, size_t rows, size_t columns, uint8_t* to) {
+  const std::vector<size_t> below = borders(weights.rows(), rows);
+  const std::vector<size_t> beside = borders(weights.width(), columns);
   std::vector<float> cells(rows * columns);
-  for (size_t i = 0; i < weights.rows(); ++i) {
-    const float* row = weights.data() + i * weights.stride();
-    float* line = cells.data() + i * rows / weights.rows() * columns;
-    for (size_t j = 0; j < weights.width(); ++j) {
-      float& cell = line[j * columns / weights.width()];
-      cell = std::max(cell, size_of(row[j]));
+  parallel_for(rows, 1, [&](size_t line, size_t) {
+    for (size_t i = below[line]; i < below[line + 1]; ++i) {
+      const float* row = weights.data() + i * weights.stride();
+      for (size_t column = 0; column < columns; ++column) {
+        float& cell = cells[line * columns + column];
+        for (size_t j = beside[column]; j < beside[column + 1]; ++j) {
+          cell = std::max(cell, size_of(row[j]));
+        }
+      }
     }
-  }
+  });
   const float most = cells.empty() ? 0.0f : std::ranges::max(cells);
   if (most == 0.0f) return;
   for (const float cell : cells) *to++ = static_cast<uint8_t>(std::lround(cell / most * 255));
 }
 
-float mean_entropy(const Tensor& weights) {
-  double sum = 0, rows = 0;
-  for (size_t i = 0; i < weights.rows(); ++i) {
-    double whole = 0, products = 0;
-    for (const float weight : weights.slice_rows(i, 1).span()) {
-      const double size{size_of(weight)};
-      if (size == 0) continue;
-      whole += size;
-      products += size * std::log(size);
-    }
-    if (whole == 0) continue;
-    ++rows;
-    sum += std::max(std::log(whole) - products / whole, 0.0);  // of sizes / whole
+// Of the share that each |weight| has of its row; less than 0 for a row that looks at nothing.
+float row_entropy(std::span<const float> row) {
+  double whole = 0, products = 0;
+  for (const float weight : row) {
+    const float size = size_of(weight);
+    if (size == 0) continue;
+    whole += size;
+    products += size * std::log(size);
   }
-  return static_cast<float>(rows > 0 ? sum / rows : 0.0);
+  if (whole == 0) return -1.0f;
+  return static_cast<float>(std::max(std::log(whole) - products / whole, 0.0));
+}
+
+float mean_entropy(const Tensor& weights) {
+  std::vector<float> found(weights.rows());
+  parallel_for(found.size(), 16, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) found[i] = row_entropy(weights.slice_rows(i, 1).span());
+  });
+  std::erase_if(found, [](float entropy) { return entropy < 0; });
+  const double sum = std::accumulate(found.begin(), found.end(), 0.0);
+  return found.empty() ? 0.0f : static_cast<float>(sum / static_cast<double>(found.size()));
 }
 
 }  // namespace
@@ -51,14 +72,16 @@ Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionP
   if (layers.empty()) return all;
   all.layers = layers.size();
   all.heads = layers.front().heads;
+  all.entropies.resize(all.layers * all.heads);
   visit_heads(model, reading, layers, [&](size_t layer, size_t head, const Tensor& weights) {
     if (all.cells.empty()) {
       all.rows = std::min(size, weights.rows());
       all.columns = std::min(size, weights.width());
       all.cells.resize(all.layers * all.heads * all.rows * all.columns);
     }
-    const size_t place = (layer * all.heads + head) * all.rows * all.columns;
-    shrink(weights, all.rows, all.columns, all.cells.data() + place);
+    const size_t place = layer * all.heads + head;
+    shrink(weights, all.rows, all.columns, all.cells.data() + place * all.rows * all.columns);
+    all.entropies[place] = mean_entropy(weights);
   });
   return all;
 }

@@ -5,19 +5,21 @@
 
 namespace attend {
 
-// Maps of at most `size` x `size` cells, each the largest |weight| in it.
+// The mean entropy of a row in nats, head by head of each layer; of the share that each |weight|
+// has of its row. 0: it looks at one token. Rows that look at none do not count.
+std::vector<std::vector<float>> entropies(const TextModel& model, const Reading& reading,
+                                          std::span<const AttentionLayer> layers);
+
+// Maps of at most `size` x `size` cells, each the largest |weight| in it, and the entropies of the
+// whole maps.
 struct Thumbnails {
   size_t layers = 0, heads = 0, rows = 0, columns = 0;
-  // Layer by layer, head by head, row by row; 255 is the largest |weight| of the head.
+  std::vector<float> entropies;  // layer by layer, head by head
+  // The same, row by row; 255 is the largest |weight| of the head.
   std::vector<uint8_t> cells;
 };
 // Of a part's layers, all of which have as many heads.
 Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionPart part,
                       size_t size);
-
-// The mean entropy of a row in nats, head by head of each layer; of the share that each |weight|
-// has of its row. 0: it looks at one token. Rows that look at none do not count.
-std::vector<std::vector<float>> entropies(const TextModel& model, const Reading& reading,
-                                          std::span<const AttentionLayer> layers);
 
 }  // namespace attend

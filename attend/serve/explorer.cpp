@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kKeptRuns = 32;
 constexpr size_t kMostLogBytes = 4 << 20;  // of one answer
 constexpr size_t kLargestThumbnail = 128;
+constexpr size_t kSaliencyTurn = 1024;  // rows of a model, until others may compute
 
 Json layers_json(const Seq2Seq& model) {
   Json layers = Json::array();
@@ -37,12 +38,21 @@ void append_number(std::string& bytes, size_t number) {
   }
 }
 
+void append_values(std::string& bytes, std::span<const float> values) {
+  for (const float value : values) append_number(bytes, std::bit_cast<uint32_t>(value));
+}
+
 // Extents, then values, in little-endian order.
-std::string map_bytes(const Tensor& values) {
+std::string extents_bytes(const Tensor& map) {
   std::string bytes;
-  append_number(bytes, values.rows());
-  append_number(bytes, values.width());
-  for (const float value : values.to_vector()) append_number(bytes, std::bit_cast<uint32_t>(value));
+  append_number(bytes, map.rows());
+  append_number(bytes, map.width());
+  return bytes;
+}
+
+std::string map_bytes(const Tensor& map) {
+  std::string bytes = extents_bytes(map);
+  append_values(bytes, map.to_vector());
   return bytes;
 }
 
@@ -76,10 +86,6 @@ Reading reading_of(const ExplorerRun& run, const std::string& path) {
 Tensor chosen_map(const TextModel& model, const Reading& reading,
                   const Explorer::Parameters& parameters) {
   const std::string part = parameter(parameters, "part", "cross");
-  if (const std::string method = parameter(parameters, "saliency"); !method.empty()) {
-    const Saliency found = saliency(model, reading, {saliency_method_from_name(method)});
-    return part == "decoder" ? found.target : found.source;
-  }
   if (const std::string reduction = parameter(parameters, "reduction"); !reduction.empty()) {
     const AttentionPart whose = attention_part_from_name(part);
     attention_layers(*model.model, whose);  // throws where there are none
@@ -247,21 +253,32 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
   for (const size_t extent : {all.layers, all.heads, all.rows, all.columns}) {
     append_number(bytes, extent);
   }
+  append_values(bytes, all.entropies);
   bytes.append(all.cells.begin(), all.cells.end());
   return bytes;
 }
 
-std::string Explorer::entropy(size_t number, const Parameters& parameters) const {
+Explorer::Writer Explorer::saliency(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
-  const TextModel& text = model(run->model).model;
-  const std::vector<AttentionLayer> layers = text.model->attention_layers();
-  const std::lock_guard computing(computing_);
-  const auto heads = entropies(text, reading_of(*run, parameter(parameters, "path")), layers);
-  Json all = Json::array();
-  for (size_t i = 0; i < layers.size(); ++i) {
-    all.push_back({{"name", layers[i].name}, {"heads", heads[i]}});
-  }
-  return json_text({{"layers", all}});
+  const Reading reading = reading_of(*run, parameter(parameters, "path"));
+  const SaliencyConfig config{
+      .method = saliency_method_from_name(parameter(parameters, "method", "gradient")),
+      .most_rows = kSaliencyTurn};
+  check_saliency(reading, config);
+  return [this, run, reading, config](const EmitBytes& emit) {
+    std::unique_lock computing(computing_);
+    size_t written = 0;
+    const auto write = [&](const Saliency& found, size_t known) {
+      std::string bytes = written == 0 && known > 0 ? extents_bytes(found.source) : "";
+      append_values(bytes, found.source.slice_rows(written, known - written).span());
+      written = known;
+      computing.unlock();  // others may have a turn
+      const bool wanted = emit(bytes);
+      computing.lock();
+      return wanted;
+    };
+    attend::saliency(model(run->model).model, reading, config, write);
+  };
 }
 
 }  // namespace attend

@@ -1,5 +1,6 @@
 // What the explorer's page asks: text in; lines of JSON, JSON and bytes out. It knows nothing of
-// HTTP (server.h). Any number of threads may ask; models compute for one at a time.
+// HTTP (server.h). Any number of threads may ask; models compute for one at a time, in the order in
+// which they were asked, and long work lets others in between.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "attend/base/error.h"
 #include "attend/inspect/reading.h"
 #include "attend/io/model_directory.h"
+#include "attend/serve/turn_lock.h"
 
 namespace attend {
 
@@ -54,14 +56,19 @@ class Explorer {
   std::string labels(size_t number, const Parameters& parameters) const;
   std::string map(size_t number, const Parameters& parameters) const;
   std::string thumbnails(size_t number, const Parameters& parameters) const;
-  std::string entropy(size_t number, const Parameters& parameters) const;
+
+  // Takes some octets, or none to be asked whether anybody listens; gives false where nobody does.
+  using EmitBytes = std::function<bool(const std::string& bytes)>;
+  using Writer = std::function<void(const EmitBytes& emit)>;
+  // Checks what is asked for; what it returns writes the map, rows as they are known.
+  Writer saliency(size_t number, const Parameters& parameters) const;
 
  private:
   const ExploredModel& model(size_t number) const;
   std::shared_ptr<const ExplorerRun> find(size_t number) const;
 
   std::vector<ExploredModel> models_;
-  mutable std::mutex computing_;
+  mutable TurnLock computing_;
   mutable std::mutex runs_lock_;
   std::map<size_t, std::shared_ptr<const ExplorerRun>> runs_;
   size_t next_run_ = 1;

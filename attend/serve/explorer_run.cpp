@@ -183,9 +183,10 @@ RunRequest RunRequest::parse(std::string_view text) {
   if (!request.start.empty() && !request.start_ids.empty()) {
     throw ConfigError("run: a beginning is given as start or as start_ids, not both");
   }
-  if (request.beam == 0 || request.beam > kWidestBeam || request.top > kMostCandidates) {
-    throw ConfigError("run: a beam of {} and {} candidates; at most {} and {}", request.beam,
-                      request.top, kWidestBeam, kMostCandidates);
+  const auto within = [](size_t asked, size_t limit) { return asked >= 1 && asked <= limit; };
+  if (!within(request.beam, kWidestBeam) || !within(request.top, kMostCandidates)) {
+    throw ConfigError("run: a beam of {} and {} candidates; they go from 1 to {} and {}",
+                      request.beam, request.top, kWidestBeam, kMostCandidates);
   }
   return request;
 }

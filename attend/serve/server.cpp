@@ -126,26 +126,37 @@ struct ExplorerServer::Routes {
 
   void add_runs() {
     http.Post("/api/runs", [this](const httplib::Request& request, httplib::Response& response) {
-      response.set_chunked_content_provider(
-          "application/x-ndjson", [this, body = request.body](size_t, httplib::DataSink& sink) {
-            explorer.start_run(body, [&](const std::string& line) {
-              const std::string whole = line + "\n";
-              return sink.write(whole.data(), whole.size());
-            });
-            sink.done();
-            return true;
-          });
+      stream(response, "application/x-ndjson", [this, body = request.body](const auto& emit) {
+        explorer.start_run(body, [&](const std::string& line) { return emit(line + "\n"); });
+      });
     });
     const std::string run = R"(/api/runs/(\d{1,9}))";
     get(run, kJson, [this](const auto& r) { return explorer.run(number_in(r)); });
-    get(run + "/entropy", kJson,
-        [this](const auto& r) { return explorer.entropy(number_in(r), parameters_of(r)); });
     get(run + "/labels", kJson,
         [this](const auto& r) { return explorer.labels(number_in(r), parameters_of(r)); });
     get(run + "/map", kBytes,
         [this](const auto& r) { return explorer.map(number_in(r), parameters_of(r)); });
     get(run + "/thumbnails", kBytes,
         [this](const auto& r) { return explorer.thumbnails(number_in(r), parameters_of(r)); });
+    http.Get(run + "/saliency", [this](const auto& request, httplib::Response& response) {
+      stream(response, kBytes, explorer.saliency(number_in(request), parameters_of(request)));
+    });
+  }
+
+  // Sends what a writer writes, as it comes.
+  static void stream(httplib::Response& response, const char* type, Explorer::Writer write) {
+    response.set_chunked_content_provider(
+        type, [write = std::move(write)](size_t, httplib::DataSink& sink) {
+          try {
+            write([&](const std::string& bytes) {
+              return bytes.empty() ? sink.is_writable() : sink.write(bytes.data(), bytes.size());
+            });
+          } catch (const std::exception&) {
+            return false;  // too late for a status; the answer ends before its end
+          }
+          sink.done();
+          return true;
+        });
   }
 
   void get(const std::string& path, const char* type,

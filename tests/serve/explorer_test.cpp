@@ -1,54 +1,25 @@
-// What the explorer answers, and to whom.
+// What the explorer answers.
 #include "attend/serve/explorer.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 
 #include <bit>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <thread>
 
-#include "attend/base/files.h"
-#include "attend/inspect/colour_scale.h"
-#include "attend/serve/server.h"
+#include "attend/inspect/overview.h"
+#include "attend/inspect/saliency.h"
 #include "tests/damage.h"
 #include "tests/errors.h"
-#include "tests/inspect/readings.h"
+#include "tests/serve/explorers.h"
 
 namespace attend {
 namespace {
 
 using Json = nlohmann::json;
 using Parameters = Explorer::Parameters;
-
-class ExplorerTest : public ::testing::Test {
- protected:
-  std::filesystem::path saved(const std::string& name, const TextModel& model) {
-    const ModelDirectory directory{temporary_.path() / name};
-    directory.create();
-    model.save_description(directory);
-    model.save_weights(directory.weights());
-    return directory.root;
-  }
-
-  static std::vector<Json> events(Explorer& explorer, const Json& request) {
-    std::vector<Json> all;
-    explorer.start_run(request.dump(), [&](const std::string& line) {
-      all.push_back(Json::parse(line));
-      return true;
-    });
-    return all;
-  }
-
-  TemporaryDirectory temporary_;
-  TextModel model_ = small_transformer_model();
-  std::vector<std::filesystem::path> paths_ = {saved("one", model_),
-                                               saved("fixed", small_rnn_model("vanilla"))};
-  Explorer explorer_{paths_};
-};
 
 struct MapOf {
   uint32_t rows = 0, columns = 0;
@@ -135,16 +106,52 @@ TEST_F(ExplorerTest, GivesMapsAsBytes) {
   const Tensor direct = attention_map(model_, given_reading(model_, "abcd", "ef"),
                                       "decoder.1.cross", HeadChoice::parse("1"));
   EXPECT_EQ(map.values, direct.to_vector());
-  EXPECT_EQ(MapOf(explorer_.map(run, {{"saliency", "gradient"}})).columns, 5u);
   EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "rollout"}, {"part", "encoder"}})).rows, 5u);
   EXPECT_EQ(MapOf(explorer_.map(run, {{"reduction", "flow"}})).rows, 3u);
   const MapOf mean(explorer_.map(run, {{"reduction", "mean"}, {"part", "decoder"}}));
   EXPECT_NEAR(mean.values[3] + mean.values[4] + mean.values[5], 1.0f, 1e-5f);  // a row
   const std::string small = explorer_.thumbnails(run, {{"part", "cross"}, {"size", "2"}});
-  EXPECT_EQ(small.size(), 16u + 2 * 2 * 2 * 2);
-  EXPECT_EQ(Json::parse(explorer_.entropy(run, {}))["layers"].size(), 6u);
+  ASSERT_EQ(small.size(), 16u + 2 * 2 * (4 + 2 * 2));
+  const auto layers = attention_layers(*model_.model, AttentionPart::kCross);
+  const auto entropy = entropies(model_, given_reading(model_, "abcd", "ef"), layers);
+  EXPECT_EQ(std::memcmp(small.data() + 16, entropy[0].data(), 8), 0);
+  EXPECT_EQ(std::memcmp(small.data() + 24, entropy[1].data(), 8), 0);
   EXPECT_EQ(Json::parse(explorer_.labels(run, {{"part", "decoder"}}))["rows"],
             Json({"<s>", "e", "f"}));
+}
+
+TEST_F(ExplorerTest, GivesRowsOfSaliencyAsTheyAreKnown) {
+  const std::string source(500, 'a');
+  const size_t run = events(explorer_, {{"source", source}, {"target", "efgh"}})[0]["run"];
+  std::vector<std::string> pieces;
+  explorer_.saliency(run, {{"method", "gradient"}})([&](const std::string& bytes) {
+    const MapOf other(explorer_.map(run, {{"layer", "decoder.0.cross"}}));  // has its turn
+    EXPECT_EQ(other.rows, 5u);
+    pieces.push_back(bytes);
+    return true;
+  });
+  EXPECT_EQ(pieces.size(), 3u);  // of two tokens each
+  std::string all;
+  for (const std::string& piece : pieces) all += piece;
+  const MapOf map(all);
+  const Tensor direct = saliency(model_, given_reading(model_, source, "efgh")).source;
+  ASSERT_EQ(map.values.size(), direct.size());
+  for (size_t i = 0; i < direct.size(); ++i) {
+    EXPECT_NEAR(map.values[i], direct.span()[i], 1e-5f);
+  }
+}
+
+TEST_F(ExplorerTest, StopsWhenNobodyWaitsForSaliency) {
+  const size_t run =
+      events(explorer_, {{"source", std::string(500, 'a')}, {"target", "efgh"}})[0]["run"];
+  size_t asked = 0;
+  explorer_.saliency(run, {{"method", "integrated"}})([&](const std::string& bytes) {
+    EXPECT_TRUE(bytes.empty());  // no row is whole yet
+    return ++asked < 3;
+  });
+  EXPECT_EQ(asked, 3u);
+  expect_error<ConfigError>([&] { explorer_.saliency(run, {{"method", "lime"}}); }, "gradient");
+  expect_error<NotFound>([&] { explorer_.saliency(99, {}); }, "run 99");
 }
 
 TEST_F(ExplorerTest, ShowsOtherLeavesOfTheTree) {
@@ -254,7 +261,12 @@ TEST_F(ExplorerTest, SaysWhatIsWrong) {
   EXPECT_EQ(error(Json{{"source", "a"}, {"start", text}}.dump()),
             "run: the beginning has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(R"({"source": "a", "model": 7})"), "there is no model 7; the explorer has 2");
-  EXPECT_NE(error(R"({"source": "a", "beam": 0})").find("a beam of 0"), std::string::npos);
+  EXPECT_EQ(error(R"({"source": "a", "beam": 0})"),
+            "run: a beam of 0 and 5 candidates; they go from 1 to 64 and 100");
+  EXPECT_EQ(error(R"({"source": "a", "beam": 2, "top": 0})"),
+            "run: a beam of 2 and 0 candidates; they go from 1 to 64 and 100");
+  EXPECT_EQ(error(R"({"source": "a", "beam": 2, "top": 101})"),
+            "run: a beam of 2 and 101 candidates; they go from 1 to 64 and 100");
   EXPECT_EQ(error(R"({"source": "a", "top": -5})"),
             "run: top is -5; it should be a whole number from 0");
   EXPECT_EQ(error(R"({"source": "a", "beam": 1.5})"),
@@ -278,121 +290,6 @@ TEST_F(ExplorerTest, ReadsALogThatGrows) {
   ASSERT_EQ(rest["lines"].size(), 1u);
   EXPECT_EQ(rest["lines"][0]["step"], 3);
   EXPECT_TRUE(Json::parse(explorer_.training(1, {}))["lines"].empty());
-}
-
-class ServerTest : public ExplorerTest {
- protected:
-  ServerTest() : thread_([this] { server_.run(); }) {
-    while (!client_.Get("/api/models")) std::this_thread::yield();
-  }
-  ~ServerTest() override {
-    server_.stop();
-    thread_.join();
-  }
-
-  ExplorerServer server_{explorer_, 0};
-  httplib::Client client_{"127.0.0.1", server_.port()};
-  std::thread thread_;
-};
-
-TEST_F(ServerTest, ServesThePageUnderAStrictPolicy) {
-  const auto page = client_.Get("/");
-  ASSERT_TRUE(page);
-  EXPECT_EQ(page->status, 200);
-  EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
-  const std::string policy = page->get_header_value("Content-Security-Policy");
-  EXPECT_NE(policy.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
-  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
-  EXPECT_EQ(page->body.find("src=\""), std::string::npos);  // one request to start
-  EXPECT_LT(page->body.size(), 300'000u);
-  EXPECT_EQ(client_.Get("/nothing.js")->status, 404);
-  EXPECT_EQ(client_.Get("/../CMakeLists.txt")->status, 404);
-}
-
-TEST_F(ServerTest, ThePageHasTheColoursOfPictures) {
-  const std::string page = client_.Get("/")->body;
-  for (const Theme theme : {Theme::kLight, Theme::kDark}) {
-    for (size_t i = 1; i < kAnchors; ++i) {
-      EXPECT_NE(page.find(colours_above(theme)[i].text()), std::string::npos);
-      EXPECT_NE(page.find(colours_below(theme)[i].text()), std::string::npos);
-    }
-  }
-}
-
-TEST_F(ServerTest, StreamsARun) {
-  const auto answer = client_.Post("/api/runs", R"({"source": "abc"})", "application/json");
-  ASSERT_TRUE(answer);
-  EXPECT_EQ(answer->status, 200);
-  EXPECT_EQ(answer->get_header_value("Content-Type"), "application/x-ndjson");
-  const std::string last = answer->body.substr(answer->body.rfind("{\"event\""));
-  EXPECT_EQ(Json::parse(last)["event"], "done");
-  EXPECT_EQ(client_.Get("/api/runs/1")->status, 200);
-  EXPECT_EQ(client_.Get("/api/runs/1/map?layer=decoder.0.cross&head=0")->status, 200);
-  EXPECT_EQ(client_.Get("/api/runs/1/map?layer=none")->status, 400);
-  EXPECT_EQ(client_.Get("/api/runs/77")->status, 404);
-  EXPECT_EQ(client_.Get("/api/training/0?from=x")->status, 400);
-}
-
-TEST_F(ServerTest, AnswersItsOwnPageOnly) {
-  const std::string own = "127.0.0.1:" + std::to_string(server_.port());
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "http://" + own}})->status, 200);
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", "evil.example"}})->status, 403);
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", "127.0.0.1:1"}})->status, 403);
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "http://evil.example"}})->status,
-            403);
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Origin", "null"}})->status, 403);
-  EXPECT_EQ(client_.Get("/api/models", {{"Host", own}, {"Sec-Fetch-Site", "cross-site"}})->status,
-            403);
-}
-
-TEST_F(ServerTest, ALinkMayLeadToThePage) {
-  const std::string own = "127.0.0.1:" + std::to_string(server_.port());
-  const auto status = [&](const char* path, const char* mode, const char* destination) {
-    return client_
-        .Get(path, {{"Host", own},
-                    {"Sec-Fetch-Site", "cross-site"},
-                    {"Sec-Fetch-Mode", mode},
-                    {"Sec-Fetch-Dest", destination}})
-        ->status;
-  };
-  EXPECT_EQ(status("/", "navigate", "document"), 200);
-  EXPECT_EQ(status("/", "navigate", "iframe"), 403);
-  EXPECT_EQ(status("/", "no-cors", "document"), 403);
-  EXPECT_EQ(status("/", "no-cors", "script"), 403);
-  EXPECT_EQ(status("/api/models", "navigate", "document"), 403);
-  const httplib::Headers link = {{"Sec-Fetch-Site", "cross-site"},
-                                 {"Sec-Fetch-Mode", "navigate"},
-                                 {"Sec-Fetch-Dest", "document"}};
-  httplib::Headers elsewhere = link;
-  elsewhere.emplace("Host", "evil.example");
-  EXPECT_EQ(client_.Get("/", elsewhere)->status, 403);
-  EXPECT_EQ(client_.Post("/", link, "", "application/json")->status, 403);
-  EXPECT_EQ(client_.Post("/api/runs", link, R"({"source": "a"})", "application/json")->status, 403);
-}
-
-TEST_F(ServerTest, SaysThatARequestIsTooLarge) {
-  const std::string text = "the request is over 1 MB, or was not sent as application/json";
-  const auto large = client_.Post("/api/runs", std::string(2 << 20, ' '), "application/json");
-  ASSERT_TRUE(large);
-  EXPECT_EQ(large->status, 413);
-  EXPECT_EQ(Json::parse(large->body)["error"], text);
-  const auto form =
-      client_.Post("/api/runs", std::string(1 << 16, ' '), "application/x-www-form-urlencoded");
-  ASSERT_TRUE(form);
-  EXPECT_EQ(form->status, 413);
-  EXPECT_EQ(Json::parse(form->body)["error"], text);
-  EXPECT_EQ(Json::parse(client_.Get("/nothing")->body)["error"], "there is nothing here");
-}
-
-TEST_F(ServerTest, StopsBeforeItRuns) {
-  ExplorerServer early(explorer_, 0);
-  early.stop();
-  early.run();  // and comes back
-}
-
-TEST_F(ServerTest, APortInUseIsAnError) {
-  expect_error<IoError>([&] { const ExplorerServer second(explorer_, server_.port()); },
-                        "is in use");
 }
 
 }  // namespace

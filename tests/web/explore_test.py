@@ -1,6 +1,6 @@
 """Drives the page of the explorer in a real browser, by mouse and by keyboard.
 
-usage: explore_test.py ATTEND MODEL... [--sentence TEXT] [--chromium PATH] [--chromedriver PATH]
+usage: explore_test.py ATTEND MODEL... [--sentence TEXT] [--chromium PATH] [--chromedriver PATH] [--slowness N]
 The first model must write and have cross attention. Exits with 77 where there is no browser.
 """
 import argparse
@@ -41,7 +41,7 @@ class ExploreTest(PageTest):
 
     def test_arrow_keys_walk_through_the_cells(self):
         rows = self.write_and_open_a_head()
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
         state = self.state()
         self.assertEqual((state["row"], state["column"]), ("1", "2"))
@@ -83,6 +83,18 @@ class ExploreTest(PageTest):
         self.browser.wait("return new URLSearchParams(location.hash.slice(1)).get('path')")
         self.last_request("path=" + urllib.parse.quote(self.state()["path"], safe=""))
 
+    def test_compares_the_hypothesis_that_was_chosen(self):
+        done = post_run(source=options.sentence, beam=4)[-1]
+        other = done["hypotheses"][1]
+        self.open_link(view="compare", compare="heads", source=options.sentence,
+                       path=",".join(map(str, other["path"])))
+        self.browser.wait("return document.querySelector('.compare canvas')?.width")
+        self.browser.settle()
+        shown = self.browser.run("return [...document.querySelector('.compare .outputs p').children]"
+                                 ".map((token) => token.textContent)")
+        self.assertNotEqual(other["text"], done["text"])
+        self.assertEqual("".join(shown).removesuffix("</s>"), other["text"])
+
     def test_a_pruned_hypothesis_has_a_row_for_each_token_it_wrote(self):
         self.write(options.sentence)
         self.browser.click("[role=tab][value=beam]")
@@ -101,7 +113,7 @@ class ExploreTest(PageTest):
         is_at_end = "return document.querySelectorAll('#zoom button')[arguments[0]].disabled"
         self.write(options.sentence)
         self.browser.wait(is_at_end, 0)
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "+")
         self.wait_for_state("zoom", "150")
         self.browser.keys(*"++++++++")
@@ -126,6 +138,37 @@ class ExploreTest(PageTest):
         self.assertEqual(self.browser.run("return [...document.querySelectorAll('.picker select')]"
                                           ".slice(0, 2).map((select) => select.value)"), ["cross", "mean"])
         self.assertEqual(self.browser.run("return document.querySelector('.picker select').options.length"), 1)
+
+    def test_saliency_is_what_the_library_says(self):
+        self.open_link(view="saliency", source=options.sentence, row=1, column=2)
+        rows = read_map(fetch(self.last_request("/saliency?")))
+        self.browser.wait("return document.querySelector('figcaption output').textContent")
+        self.assertEqual(self.browser.text("figcaption output"), weight(rows[1][2]))
+        self.browser.settle()
+        self.assertEqual(self.browser.run("return document.querySelector('#view').ariaBusy"), "false")
+
+    def test_attention_is_shown_where_saliency_would_take_too_long(self):
+        self.open_link(view="saliency", saliency="integrated", source="may " * 500, target="0" * 20,
+                       layer=self.layer["name"], head="0")
+        for head in ("0", "1"):
+            self.browser.wait("return document.querySelector('figcaption').textContent.includes(arguments[0])",
+                              f"head {head}")
+            self.browser.settle()
+            self.assertIn("take too long", self.browser.text("#notice"))
+            self.assertFalse(self.browser.run("return document.querySelector('#notice').hidden"))
+            self.browser.keys(".")
+        self.browser.complaints()  # of what was refused
+
+    def test_saliency_is_not_asked_for_again_with_another_head(self):
+        self.open_link(view="saliency", source=options.sentence, layer=self.layer["name"], head="0")
+        self.last_request("/saliency?")
+        self.browser.settle()
+        self.browser.keys(".")
+        self.wait_for_state("head", "1")
+        self.browser.settle()
+        asked = self.browser.requests()
+        self.assertTrue(any("head=1" in url for url in asked))
+        self.assertFalse(any("/saliency?" in url for url in asked))
 
     def test_models_are_called_by_the_ends_of_their_paths(self):
         names = self.browser.run("return [...document.querySelector('#model').options].map((name) => name.text)")
@@ -221,7 +264,7 @@ class ExploreTest(PageTest):
         self.browser.wait("return document.querySelector('#view .legend:not([hidden])')")
         self.browser.wait("return document.querySelector('.chart text')")
         self.browser.settle()
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
         layer = [layer["name"] for layer in snapshots["layers"] if layer["part"] == "cross"][-1]
         rows = read_map(fetch(f"/api/snapshots/0/map?step={snapshots['steps'][-1]}&layer={layer}"))
@@ -253,7 +296,7 @@ class ExploreTest(PageTest):
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.wait("return document.querySelector('[aria-selected=true]').value === arguments[0]"
                               " && document.querySelector('#view .legend:not([hidden])')", view)
-            self.browser.run("document.querySelector('.matrix').focus()")
+            self.browser.focus(".matrix")
             self.browser.keys(*keys)
             self.assertEqual(self.browser.text(".readout .value"), weight(value))
 
@@ -271,13 +314,12 @@ class ExploreTest(PageTest):
     def test_right_to_left_text_and_emoji(self):
         sentence = "مرحبا بالعالم 👩‍👩‍👧 👍🏽"
         self.write(sentence)
-        is_right_to_left = "return document.querySelector(arguments[0]).matches(':dir(rtl)')"
-        self.assertTrue(self.browser.run(is_right_to_left, "#source"))
+        self.browser.find("#source:dir(rtl)")
         labels = json.loads(fetch(self.last_request("/labels?")))
         self.assertEqual(len(labels["columns"]), len(sentence) + 1)  # and the end
         self.open_every_view()
         self.browser.click("[role=tab][value=compare]")
-        self.assertTrue(self.browser.run(is_right_to_left, ".words"))
+        self.browser.find(".words:dir(rtl)")
 
     def test_one_token(self):
         self.write("j")
@@ -291,7 +333,7 @@ class ExploreTest(PageTest):
         rows = read_map(fetch(self.last_request("/map?")))
         self.assertGreaterEqual(len(rows), 1999)
         self.browser.wait("return document.querySelector('.matrix canvas')")
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
         self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
         with tempfile.TemporaryDirectory() as name:
@@ -386,6 +428,7 @@ def main():
     parser.add_argument("--sentence", default="january")
     parser.add_argument("--chromium", default="chromium")
     parser.add_argument("--chromedriver", default="chromedriver")
+    parser.add_argument("--slowness", type=int, default=1, help="of the browser; more shows what was not waited for")
     parser.add_argument("--only", action="append", help="names of tests, such as test_theme_switches")
     parser.parse_args(namespace=options)
     for program in (options.chromium, options.chromedriver):

@@ -45,7 +45,7 @@ def weight(value):
 class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser(options.chromium, options.chromedriver)
+        cls.browser = Browser(options.chromium, options.chromedriver, slowness=options.slowness)
         cls.models = json.loads(fetch("/api/models"))["models"]
         cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["part"] == "cross")
 
@@ -111,7 +111,7 @@ class PageTest(unittest.TestCase):
 
     def last_request(self, part):
         """The newest request of the page whose address has `part` in it."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + self.browser.patience
         while time.monotonic() < end:
             for url in reversed(self.browser.requests()):
                 if part in url:
@@ -147,7 +147,7 @@ class PageTest(unittest.TestCase):
     def save(self, kind, folder):
         self.browser.click("#export summary")
         self.browser.click(f"#export button[value={kind}]")
-        end = time.monotonic() + 20
+        end = time.monotonic() + self.browser.patience
         while time.monotonic() < end:
             done = [path for path in folder.iterdir() if path.suffix == f".{kind}"]
             if done and done[0].stat().st_size:

@@ -131,7 +131,7 @@ class StateTest(PageTest):
 
     def test_going_back_leads_to_where_one_was(self):
         self.write_and_open_a_head()
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "5")
         self.wait_for_state("view", "beam")
         self.browser.run("history.back()")
@@ -189,7 +189,7 @@ class StateTest(PageTest):
         self.assertFalse(self.browser.run(is_drawn))
         self.browser.run("document.activeElement.blur()")
         self.browser.keys("t", "t")
-        self.browser.run("document.querySelector('.matrix').focus()")
+        self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight")
         self.browser.settle()
         self.assertEqual(len(self.browser.run("return window.asked")), 1)
@@ -222,15 +222,14 @@ class StateTest(PageTest):
         self.open_link(view="beam", source=options.sentence)
         self.browser.wait("const node = document.querySelector('.tree g.kept:not(.chosen)');"
                           "node?.dispatchEvent(new MouseEvent('click', {bubbles: true})); return node")
-        self.browser.wait("return document.querySelector('#written button')")
-        self.browser.run("document.querySelector('#written button').focus()")
+        self.browser.focus("#written button")
         self.browser.keys("]", "[", "]")
         self.assertEqual(self.browser.run("return document.activeElement.textContent"), "back to the best")
 
     def test_the_tree_says_where_one_is(self):
         self.open_link(view="beam", source=options.sentence)
         self.browser.wait("return document.querySelector('.tree g[data-id]')")
-        self.browser.run("document.querySelector('.scroller').focus()")
+        self.browser.focus(".scroller")
         self.browser.keys("ArrowRight")
         node = max(post_run(source=options.sentence, beam=4)[1]["nodes"], key=lambda node: node["total"])
         probability = weight(math.exp(node["log_probability"]))

@@ -26,15 +26,30 @@ COUNT_WAITING = """
       };
     };
     counted(window, 'fetch');
+    counted(ReadableStreamDefaultReader.prototype, 'read');
     for (const name of ['arrayBuffer', 'json', 'text']) counted(Response.prototype, name);"""
 TWO_FRAMES = "new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
 
+# Lets every answer come late, some later than others.
+DELAY_ANSWERS = """
+    const fetched = window.fetch;
+    window.fetch = async (...given) => {
+      const answer = await fetched(...given);
+      await new Promise((then) => setTimeout(then, Math.random() * SLOWNESS * 20));
+      return answer;
+    };"""
+PATIENCE = 20  # seconds, for what is to come
+
 
 class Browser:
-    """A headless browser behind its own chromedriver; leaves nothing running when the block ends."""
+    """A headless browser behind its own chromedriver; leaves nothing running when the block ends.
+
+    `slowness` divides its speed and delays answers, which brings to light what was never waited for.
+    """
 
     def __init__(self, chromium="chromium", chromedriver="chromedriver", width=1280, height=800,
-                 dark=False):
+                 dark=False, slowness=1):
+        self.patience = PATIENCE * slowness
         self.driver = subprocess.Popen([chromedriver, "--port=0"], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True)
         self.base = f"http://127.0.0.1:{self._port()}"
@@ -53,7 +68,12 @@ class Browser:
             raise
         self.session = f"/session/{answer['sessionId']}"
         self.resize(width, height)
-        self.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": COUNT_WAITING})
+        self._call("POST", self.session + "/timeouts", {"implicit": self.patience * 1000})
+        before_all = COUNT_WAITING
+        if slowness > 1:
+            before_all = DELAY_ANSWERS.replace("SLOWNESS", str(slowness)) + COUNT_WAITING
+            self.devtools("Emulation.setCPUThrottlingRate", {"rate": slowness})
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": before_all})
 
     def __enter__(self):
         return self
@@ -77,11 +97,16 @@ class Browser:
         self._call("POST", self.session + "/url", {"url": url})
 
     def find(self, css):
+        """An element, once it is there."""
         answer = self._call("POST", self.session + "/element", {"using": "css selector", "value": css})
         return answer[ELEMENT]
 
     def click(self, css):
         self._call("POST", f"{self.session}/element/{self.find(css)}/click", {})
+        self._show()
+
+    def focus(self, css):
+        self.run("arguments[0].focus()", {ELEMENT: self.find(css)})
 
     def type(self, css, text):
         """Writes a text into a field, instead of what stood there."""
@@ -111,19 +136,27 @@ class Browser:
     def text(self, css):
         return self.run("return document.querySelector(arguments[0])?.textContent ?? ''", css)
 
-    def wait(self, script, *arguments, seconds=20):
-        """Waits until a script returns something true, and returns that."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            value = self.run(script, *arguments)
+    def wait(self, script, *arguments, seconds=None):
+        """Waits until a script returns something true, and returns that. What it looks at may not be there yet."""
+        end = time.monotonic() + (seconds or self.patience)
+        while True:
+            try:
+                value = self.run(script, *arguments)
+            except RuntimeError as error:
+                if "javascript error" not in str(error):
+                    raise
+                value, last = None, error
+            else:
+                last = value
             if value:
                 return value
+            if time.monotonic() > end:
+                raise TimeoutError(f"still not so: {script}; last {last}")
             time.sleep(0.05)
-        raise TimeoutError(f"still not so after {seconds} s: {script}")
 
     def settle(self):
         """Waits until the page has drawn what it was asked for, with nothing on its way any more."""
-        self.wait(f"return {TWO_FRAMES}.then(() => window.waiting === 0)")
+        self.wait(f"return window.waiting === 0 && {TWO_FRAMES}.then(() => window.waiting === 0)")
 
     def screenshot(self, path):
         with open(path, "wb") as file:
@@ -150,7 +183,11 @@ class Browser:
 
     def _act(self, source):
         self._call("POST", self.session + "/actions", {"actions": [source]})
-        self.run(f"return {TWO_FRAMES}")  # the page has seen it
+        self._show()
+
+    def _show(self):
+        """Lets the page see what was done, and draw."""
+        self.run(f"return {TWO_FRAMES}")
 
     def _port(self):
         for line in self.driver.stdout:
@@ -163,7 +200,7 @@ class Browser:
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"},
                                          method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=3 * self.patience) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]
