@@ -1,5 +1,7 @@
 #include "cli/command_tree.h"
 
+#include <fmt/format.h>
+
 #include "attend/models/model.h"
 
 namespace attend::cli {
@@ -40,7 +42,8 @@ CommandInfo describe(const CLI::App& app, const std::string& path) {
   for (const CLI::Option* option : app.get_options()) info.options.push_back(describe(*option));
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::string& name = command->get_name();
-    info.commands.push_back(describe(*command, path.empty() ? name : path + " " + name));
+    info.commands.push_back(
+        describe(*command, path.empty() ? name : fmt::format("{} {}", path, name)));
   }
   return info;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/command_tree.h"
 #include "cli/commands.h"
 
@@ -60,10 +62,10 @@ std::string value_cases(const CommandInfo& root, std::string_view otherwise, con
   for (const CommandInfo* command : all_commands(root)) {
     for (const OptionInfo* option : offered_options(root, *command)) {
       if (!option->takes_value) continue;
-      std::vector<std::string> patterns;
-      for (const std::string& name : option->names) {
-        patterns.push_back(quoted(command->path + " " + name));
-      }
+      std::vector<std::string> patterns(option->names.size());
+      std::ranges::transform(option->names, patterns.begin(), [&](const std::string& name) {
+        return quoted(fmt::format("{} {}", command->path, name));
+      });
       text += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"),
                           option->choices.empty() ? otherwise : known(option->choices));
     }
@@ -156,8 +158,8 @@ std::string fish_option(const std::string& at, const OptionInfo& option) {
 std::string bash_completion(const CommandInfo& root) {
   std::string offers;
   for (const CommandInfo* command : all_commands(root)) {
-    std::vector<std::string> names;
-    for (const CommandInfo& below : command->commands) names.push_back(below.name);
+    std::vector<std::string> names(command->commands.size());
+    std::ranges::transform(command->commands, names.begin(), &CommandInfo::name);
     offers += fmt::format(
         "    {}) commands={} options={} ;;\n", quoted(command->path),
         quoted(fmt::format("{}", fmt::join(names, " "))),

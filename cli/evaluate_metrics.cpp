@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "attend/base/utf8.h"
 #include "attend/metrics/chrf.h"
 #include "attend/metrics/error_rate.h"
@@ -67,8 +69,8 @@ MetricResult chrf_words(const EvaluatedTexts& texts, const MetricSettings& setti
 ErrorStats errors(const EvaluatedTexts& texts, bool lowercase, ErrorUnit unit) {
   return sum_lines<ErrorStats>(texts, [&](const std::string& hypothesis, const auto& refs) {
     if (!lowercase) return error_stats(hypothesis, refs, unit);
-    std::vector<std::string> lowered;
-    for (const std::string_view reference : refs) lowered.push_back(lower_case(reference));
+    std::vector<std::string> lowered(refs.size());
+    std::ranges::transform(refs, lowered.begin(), lower_case);
     const std::vector<std::string_view> views(lowered.begin(), lowered.end());
     return error_stats(lower_case(hypothesis), views, unit);
   });

@@ -88,7 +88,8 @@ Json settings_of(const ModelConfig& config) {
   Json settings = all.at(std::string(name_of(config.kind)));
   if (config.kind != ModelKind::kLabel) return settings;
   const std::string encoder(name_of(config.label.encoder));
-  for (const auto& [key, value] : all.at(encoder).items()) settings[encoder + "." + key] = value;
+  for (const auto& [key, value] : all.at(encoder).items())
+    settings[fmt::format("{}.{}", encoder, key)] = value;
   return settings;
 }
 

@@ -1,6 +1,7 @@
 // `attend score`: how probable a model finds given translations, by forced decoding.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -35,8 +36,9 @@ std::vector<std::string> links_of(const Options& options, const TextModel& model
 }
 
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ScoredText& text) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : text.tokens) pieces.push_back(tokenizer.piece(id));
+  std::vector<std::string> pieces(text.tokens.size());
+  std::ranges::transform(text.tokens, pieces.begin(),
+                         [&](int32_t id) { return tokenizer.piece(id); });
   pieces.push_back(tokenizer.piece(kEnd));
   return pieces;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_map>
 
@@ -85,8 +86,8 @@ int run_encode(const CodeOptions& options) {
   return run_lines(options.input, [&](const std::string& line, const std::string&) {
     const std::vector<int32_t> ids = tokenizer->encode(line);
     if (options.ids) return fmt::format("{}", fmt::join(ids, " "));
-    std::vector<std::string> pieces;
-    for (const int32_t id : ids) pieces.push_back(tokenizer->piece(id));
+    std::vector<std::string> pieces(ids.size());
+    std::ranges::transform(ids, pieces.begin(), [&](int32_t id) { return tokenizer->piece(id); });
     return fmt::format("{}", fmt::join(pieces, " "));
   });
 }

@@ -10,6 +10,7 @@
 // list.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -164,8 +165,8 @@ template <typename T>
 struct Scalar<std::vector<T>> {
   static FieldType type() { return list_type(Scalar<T>::type()); }
   static FieldTexts get(const std::vector<T>& values) {
-    std::vector<std::string> texts;
-    for (const T& value : values) texts.push_back(print_field(value));
+    std::vector<std::string> texts(values.size());
+    std::ranges::transform(values, texts.begin(), [](const T& v) { return print_field(v); });
     return texts;
   }
   static bool set(std::vector<T>& values, const FieldTexts& texts) {

@@ -53,7 +53,7 @@ class Collector : public Recorder {
 // Without the last column, rows sum to what they summed to before.
 Tensor without_end(const Tensor& weights) {
   const size_t rows = weights.rows(), columns = weights.width() - 1;
-  const Tensor kept = Tensor::zeros({rows, columns});
+  Tensor kept = Tensor::zeros({rows, columns});
   for (size_t r = 0; r < rows; ++r) {
     const float* from = weights.data() + r * (columns + 1);
     float sum = 0;
@@ -87,8 +87,8 @@ std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, cons
   Collector collector(layers, config.head, sources.packing.count());
   model.logits(sources, decoder_rows(targets).inputs);
   std::vector<Tensor> all = collector.means();
-  for (size_t s = 0; s < all.size(); ++s) {
-    if (!all[s].defined()) {
+  for (Tensor& map : all) {
+    if (!map.defined()) {
       size_t most = 0;
       for (const AttentionLayer& layer : model.attention_layers()) {
         if (std::ranges::count(layers, layer.name) > 0) most = std::max(most, layer.heads);
@@ -96,7 +96,7 @@ std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, cons
       throw ConfigError("alignments: there is no head {}; the model has {}, from 0",
                         config.head.value_or(0), most);
     }
-    if (config.leave_out_ends && all[s].width() > 0) all[s] = without_end(all[s]);
+    if (config.leave_out_ends && map.width() > 0) map = without_end(map);
   }
   return all;
 }

@@ -79,7 +79,7 @@ Tensor Frontier::logits() {
   for (size_t i = 0; same && i < parents_.size(); ++i) same = parents_[i] == i;
   if (!same) state_->reorder(parents_);
   rows_ = parents_.size();
-  const Tensor logits = model_.step(*state_, tokens_);
+  Tensor logits = model_.step(*state_, tokens_);
   for (size_t i = 0; i < live_.size(); ++i) forbid(live_[i], logits.slice_rows(i, 1).span());
   return logits;
 }

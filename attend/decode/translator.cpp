@@ -11,8 +11,8 @@
 
 namespace attend {
 
-Translator::Translator(std::vector<TextModel> models, const TranslatorConfig& config)
-    : models_(std::move(models)), config_(config) {
+Translator::Translator(std::vector<TextModel> models, TranslatorConfig config)
+    : models_(std::move(models)), config_(std::move(config)) {
   std::vector<std::shared_ptr<const Generator>> generators;
   for (const TextModel& m : models_) {
     if (m.source->fingerprint() != models_.front().source->fingerprint() ||
@@ -61,7 +61,7 @@ std::vector<Translation> Translator::operator()(std::span<const std::string> lin
     for (size_t& number : batch) number = asked[number];
     run(batch, sources, first_line, starts, all);
   }
-  if (config_.alignment && !empty.empty()) align(empty, all);
+  if (!empty.empty()) align(empty, all);
   return all;
 }
 
@@ -107,10 +107,11 @@ void Translator::run(std::span<const size_t> which, std::span<const std::vector<
       translation.hypotheses.push_back(std::move(h));
     }
   }
-  if (config_.alignment) align(which, to);
+  align(which, to);
 }
 
 void Translator::align(std::span<const size_t> which, std::vector<Translation>& to) const {
+  if (!config_.alignment) return;
   TokenLines sources, targets;
   for (const size_t i : which) {
     for (const Hypothesis& h : to[i].hypotheses) {

@@ -30,7 +30,7 @@ struct TranslatorConfig {
 class Translator {
  public:
   // Several models write together; they share their vocabularies.
-  Translator(std::vector<TextModel> models, const TranslatorConfig& config);
+  Translator(std::vector<TextModel> models, TranslatorConfig config);
 
   // `first_line` is the number of the first in the whole input, from which lots are drawn; `starts`
   // may say what each translation starts with. DataError, naming the line, where one is too long.

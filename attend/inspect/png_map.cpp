@@ -81,9 +81,9 @@ struct Canvas {
 void paint(const Canvas& canvas, std::span<const HeatMap> maps, double scale) {
   constexpr int kShades = 255;
   std::array<Rgb, 2 * kShades + 1> colours;
-  for (int shade = -kShades; shade <= kShades; ++shade) {
-    colours[static_cast<size_t>(shade + kShades)] =
-        colour_of(static_cast<float>(shade) / kShades, Theme::kLight);
+  int next = -kShades;
+  for (Rgb& colour : colours) {
+    colour = colour_of(static_cast<float>(next++) / kShades, Theme::kLight);
   }
   const Picture picture = lay_out(maps);
   for (size_t i = 0; i < maps.size(); ++i) {

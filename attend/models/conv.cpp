@@ -94,8 +94,8 @@ Tensor ConvEncoderLayer::operator()(const Tensor& x, const Packing& packing) con
   return balanced_sum(x, glu(conv(attend::dropout(x, dropout), packing).rows));
 }
 
-ConvEncoder::ConvEncoder(const ConvConfig& c, const PlacedEmbedding& tokens, Rng& rng)
-    : config(c), embedding(tokens) {
+ConvEncoder::ConvEncoder(const ConvConfig& c, PlacedEmbedding tokens, Rng& rng)
+    : config(c), embedding(std::move(tokens)) {
   in = Linear(c.width, c.hidden, rng);
   for (size_t i = 0; i < c.encoder_layers; ++i) layers.emplace_back(c, rng);
   out = Linear(c.hidden, c.width, rng);
@@ -130,7 +130,7 @@ ConvWindow::ConvWindow(const Conv1dConfig& conv, size_t hypotheses)
 
 Tensor ConvWindow::advance(const Conv1dConfig& conv, const Tensor& x, size_t t) {
   const size_t count = x.rows(), width = conv.in, last = conv.kernel - 1;
-  const Tensor seen = Tensor::empty({count * conv.kernel, width});
+  Tensor seen = Tensor::empty({count * conv.kernel, width});
   for (size_t i = 0; i < count; ++i) {
     const float* row = x.data() + i * x.stride();
     float* kept = rows.data() + i * rows.width();
@@ -264,8 +264,10 @@ Tensor ConvSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
 }
 
 std::vector<AttentionLayer> ConvSeq2Seq::attention_layers() const {
-  std::vector<AttentionLayer> all;
-  for (const ConvDecoderLayer& layer : decoder_) all.push_back({layer.name, AttentionPart::kCross});
+  std::vector<AttentionLayer> all(decoder_.size());
+  std::ranges::transform(decoder_, all.begin(), [](const ConvDecoderLayer& layer) {
+    return AttentionLayer{layer.name, AttentionPart::kCross};
+  });
   return all;
 }
 

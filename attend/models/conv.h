@@ -71,7 +71,7 @@ struct ConvEncoder {
   std::vector<ConvEncoderLayer> layers;
 
   ConvEncoder() = default;
-  ConvEncoder(const ConvConfig& config, const PlacedEmbedding& embedding, Rng& rng);
+  ConvEncoder(const ConvConfig& config, PlacedEmbedding embedding, Rng& rng);
   ConvEncoder(const ConvConfig& config, Rng& rng);  // with an embedding of its own
 
   struct Output {

@@ -38,8 +38,8 @@ Positions attention_positions(PositionScheme scheme) {
   return Positions::kNone;
 }
 
-PlacedEmbedding::PlacedEmbedding(const PlacedEmbeddingConfig& c, const Embedding& shared, Rng& rng)
-    : config(c), table(shared) {
+PlacedEmbedding::PlacedEmbedding(const PlacedEmbeddingConfig& c, Embedding shared, Rng& rng)
+    : config(c), table(std::move(shared)) {
   const PositionsConfig positions{.width = table.width(), .max_length = c.max_length};
   if (c.scheme == PositionScheme::kSinusoidal) sinusoids = SinusoidalPositions(positions);
   if (c.scheme == PositionScheme::kLearned) {

@@ -31,7 +31,7 @@ struct PlacedEmbedding {
   LearnedPositions learned;
 
   PlacedEmbedding() = default;
-  PlacedEmbedding(const PlacedEmbeddingConfig& config, const Embedding& table, Rng& rng);
+  PlacedEmbedding(const PlacedEmbeddingConfig& config, Embedding table, Rng& rng);
   PlacedEmbedding of(const Embedding& other, Rng& rng) const;  // the same for another table
 
   // `offset` is the place of the first row of each sequence.

@@ -1,5 +1,7 @@
 #include "attend/models/rnn.h"
 
+#include <algorithm>
+
 #include "attend/base/error.h"
 #include "attend/models/rnn_layers.h"
 #include "attend/models/rnn_recorder.h"
@@ -27,7 +29,7 @@ Tokens pick(const Tokens& tokens, std::span<const int32_t> sequences) {
 
 // Where each row of the batch is among those of the steps.
 Tensor places_of(const RecurrentSchedule& schedule) {
-  const Tensor places = Tensor::empty({schedule.rows.size()}, DType::kInt32);
+  Tensor places = Tensor::empty({schedule.rows.size()}, DType::kInt32);
   for (size_t i = 0; i < schedule.rows.size(); ++i) {
     places.indices()[schedule.rows[i]] = static_cast<int32_t>(i);
   }
@@ -43,8 +45,8 @@ Tensor ids_of(const Tensor& ids, std::span<const int32_t> rows) {
 // The rows of all steps, one step after another; undefined where they have none.
 Tensor together(const std::vector<RnnDecoder::Rows>& steps, Tensor RnnDecoder::Rows::*part) {
   if (steps.empty() || !(steps.front().*part).defined()) return {};
-  std::vector<Tensor> rows;
-  for (const RnnDecoder::Rows& step : steps) rows.push_back(step.*part);
+  std::vector<Tensor> rows(steps.size());
+  std::ranges::transform(steps, rows.begin(), part);
   return concat(rows, 0);
 }
 

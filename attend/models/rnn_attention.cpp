@@ -34,8 +34,8 @@ RnnAttention::Source first_of(const RnnAttention::Source& source, size_t count) 
 
 }  // namespace
 
-RnnAttention::RnnAttention(const RnnConfig& c, const std::string& layer, Rng& rng)
-    : config(c), name(layer) {
+RnnAttention::RnnAttention(const RnnConfig& c, std::string layer, Rng& rng)
+    : config(c), name(std::move(layer)) {
   const size_t keys = c.context_width();
   const size_t width = c.attention_width > 0 ? c.attention_width : c.hidden;
   if (c.coverage) {

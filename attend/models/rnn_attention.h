@@ -17,7 +17,7 @@ struct RnnAttention {
   CoverageAttention coverage;
 
   RnnAttention() = default;
-  RnnAttention(const RnnConfig& config, const std::string& name, Rng& rng);
+  RnnAttention(const RnnConfig& config, std::string name, Rng& rng);
 
   // What there is to look at, its keys projected once for all steps.
   struct Source {

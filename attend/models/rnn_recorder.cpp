@@ -50,8 +50,8 @@ class WalkRecorder::Steps : public Recorder {
  private:
   static Tensor together(const std::vector<RecordedHead>& parts, Tensor RecordedHead::*part) {
     if (!(parts.front().*part).defined()) return {};
-    std::vector<Tensor> rows;
-    for (const RecordedHead& one : parts) rows.push_back(one.*part);
+    std::vector<Tensor> rows(parts.size());
+    std::ranges::transform(parts, rows.begin(), part);
     return concat(rows, 0);
   }
 

@@ -172,9 +172,8 @@ void EncoderLayer::visit(Visitor& v) {
   v("feed_forward", feed_forward);
 }
 
-TransformerEncoder::TransformerEncoder(const TransformerConfig& c, const PlacedEmbedding& tokens,
-                                       Rng& rng)
-    : config(c), embedding(tokens) {
+TransformerEncoder::TransformerEncoder(const TransformerConfig& c, PlacedEmbedding tokens, Rng& rng)
+    : config(c), embedding(std::move(tokens)) {
   for (size_t i = 0; i < c.encoder_layers; ++i) {
     layers.emplace_back(c, "encoder." + std::to_string(i), rng);
   }
@@ -196,10 +195,10 @@ std::vector<Tensor> TransformerEncoder::operator()(const Tokens& sources) const 
 }
 
 std::vector<AttentionLayer> TransformerEncoder::attention_layers() const {
-  std::vector<AttentionLayer> all;
-  for (const EncoderLayer& layer : layers) {
-    all.push_back({layer.self.name, AttentionPart::kEncoder, config.heads});
-  }
+  std::vector<AttentionLayer> all(layers.size());
+  std::ranges::transform(layers, all.begin(), [&](const EncoderLayer& layer) {
+    return AttentionLayer{layer.self.name, AttentionPart::kEncoder, config.heads};
+  });
   return all;
 }
 
@@ -280,8 +279,10 @@ std::vector<Tensor> Transformer::encode(const Tokens& sources) const {
   if (config_.cross == CrossSource::kSame) chosen.assign(layers.begin() + 1, layers.end());
   if (config_.cross == CrossSource::kMix) {
     const size_t count = layers.size();
-    std::vector<Tensor> flat;
-    for (const Tensor& layer : layers) flat.push_back(reshape(layer, {1, layer.size()}));
+    std::vector<Tensor> flat(count);
+    std::ranges::transform(layers, flat.begin(), [](const Tensor& layer) {
+      return reshape(layer, {1, layer.size()});
+    });
     const Tensor mixed = matmul(softmax(mixture_), concat(flat, 0));
     for (size_t i = 0; i < chosen.size(); ++i) {
       chosen[i] = reshape(slice(mixed, 0, i, 1), {layers[count - 1].rows(), config_.width});

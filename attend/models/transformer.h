@@ -149,7 +149,7 @@ struct TransformerEncoder {
   LayerNorm norm;  // with the norms before
 
   TransformerEncoder() = default;
-  TransformerEncoder(const TransformerConfig& config, const PlacedEmbedding& embedding, Rng& rng);
+  TransformerEncoder(const TransformerConfig& config, PlacedEmbedding embedding, Rng& rng);
   TransformerEncoder(const TransformerConfig& config, Rng& rng);  // with an embedding of its own
 
   // The embeddings and what each layer made of them, as a decoder may look at it.

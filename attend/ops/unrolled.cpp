@@ -43,7 +43,7 @@ Tensor UnrolledLinear::operator()(const Tensor& x) const {
     throw ShapeError("unrolled: input {} does not fit weight {}, which is [out, in]", x.shape(),
                      walk_->weight.shape());
   }
-  const Tensor y = walk_->multiply(x);
+  Tensor y = walk_->multiply(x);
   if (!any_needs_grad(std::vector{x, start_})) return y;
   size_t step = 0;
   if (start_.needs_grad()) {

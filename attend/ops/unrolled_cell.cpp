@@ -227,7 +227,7 @@ Tensor UnrolledCell::Walk::deactivate(const Step& step, const Tensor& y, const T
     return {};
   }
   if (cell() == Cell::kGru) {
-    const Tensor direct = Tensor::like(dy);
+    Tensor direct = Tensor::like(dy);
     kernels::copy(dy.data(), direct.data(), dy.size());
     grad.dh = target(direct);
     const Tensor h_n = step.gates.slice_columns(3 * hidden(), hidden());

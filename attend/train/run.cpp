@@ -159,7 +159,7 @@ class Run {
 
   void look(Trainer& trainer) {
     const int64_t step = trainer.state().step;
-    if (!prepared_.looks->due(step)) return;
+    if (!prepared_.looks || !prepared_.looks->due(step)) return;
     trainer.with_kept_weights([&] { prepared_.looks->store(prepared_.model, step); });
   }
 

@@ -28,7 +28,8 @@ void check_files(const RunConfig& config) {
   if (config.out.empty()) throw ConfigError("train: no model directory; say --out DIRECTORY");
   if (data.source.empty()) throw ConfigError("train: no text; say --source FILE --target FILE");
   for (const Field& field : fields_of(data).fields) {
-    if (field.type->kind != FieldKind::kPath || field.get()->front() != "-") continue;
+    const auto given = field.get();
+    if (field.type->kind != FieldKind::kPath || !given || given->front() != "-") continue;
     throw ConfigError(
         "train: data.{} is standard input, but text is read more than once; give a file",
         field.path);
@@ -106,8 +107,9 @@ void check_settings_in_use(const ModelConfig& model) {
 // Makes one with the smallest vocabulary and without values.
 void check_model(ModelConfig model) {
   for (const Field& field : fields_of(model).fields) {
-    if (!field.path.ends_with("dropout")) continue;
-    const std::string chance = field.get()->front();
+    const auto given = field.get();
+    if (!field.path.ends_with("dropout") || !given) continue;
+    const std::string chance = given->front();
     if (const double value = std::stod(chance); !(value >= 0 && value < 1)) {
       throw ConfigError("train: model.{} is {}, not within [0, 1)", field.path, chance);
     }

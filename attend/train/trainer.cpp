@@ -35,7 +35,7 @@ Trainer::Trainer(Parts parts)
     : parts_(std::move(parts)),
       parameters_(parameters(*parts_.model.model)),
       optimizer_(parameters_, parts_.config.optimizer) {
-  stream_.emplace(parts_.corpus, parts_.config.batch);
+  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch);
   const TrainingConfig& config = parts_.config.training;
   objective_ = objective_of(config);
   if (config.average > 0) average_.emplace(parameters_, config.average);
@@ -58,7 +58,7 @@ void Trainer::resume(const TrainingState& state) {
   optimizer_.resume_at(state.step);
   DataPosition position{state.epoch, state.batch};
   if (position.batch >= stream_->batches_per_epoch()) position = {state.epoch + 1, 0};
-  stream_.emplace(parts_.corpus, parts_.config.batch, position);
+  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, position);
   first_step_ = state.step;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -124,7 +125,7 @@ class Trainer {
   std::vector<NamedTensor> parameters_;
   Optimizer optimizer_;
   std::optional<MovingAverage> average_;
-  std::optional<BatchStream> stream_;
+  std::unique_ptr<BatchStream> stream_;
   TrainingState state_;
   std::optional<Batch> last_batch_;  // that an update was made from
   double last_norm_ = 0;

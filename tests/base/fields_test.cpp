@@ -25,7 +25,8 @@ std::string round_trip(const std::string& text) {
   collector("field", value);
   const Field& field = collector.list.fields.front();
   if (!field.set(std::vector{text})) return "refused";
-  return field.get().value().front();
+  const FieldTexts texts = field.get();
+  return texts ? texts->front() : "nothing";
 }
 
 TEST(Fields, BoolsHaveThreePairsOfWords) {

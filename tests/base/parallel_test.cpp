@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -62,9 +63,9 @@ TEST(ParallelFor, NestedCallRunsInItsThread) {
 TEST(ParallelFor, ManyCallersAtOnce) {
   const ThreadCountScope scope(3);
   std::atomic<int> sum{0};
-  std::vector<std::thread> callers;
-  for (int t = 0; t < 4; ++t) {
-    callers.emplace_back([&] {
+  std::array<std::thread, 4> callers;
+  for (std::thread& caller : callers) {
+    caller = std::thread([&] {
       for (int i = 0; i < 500; ++i) parallel_for(16, 1, [&](size_t, size_t) { ++sum; });
     });
   }

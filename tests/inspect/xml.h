@@ -52,7 +52,7 @@ class XmlReader {
   }
 
   std::string take(size_t size) {
-    const std::string taken(rest_.substr(0, size));
+    std::string taken(rest_.substr(0, size));
     rest_.remove_prefix(std::min(size, rest_.size()));
     return taken;
   }

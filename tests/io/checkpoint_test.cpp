@@ -37,6 +37,11 @@ class Checkpoints : public DirectoryTest {
     return latest_checkpoint(directory_, [this](const std::string& text) { messages_ += text; });
   }
 
+  int64_t latest_step() {
+    const auto found = latest();
+    return found ? found->step : -1;
+  }
+
   std::string messages_;
 };
 
@@ -189,7 +194,7 @@ TEST_F(Checkpoints, PruningNeverRemovesTheOnlyGoodOne) {
   write(directory_ / "step-5" / "weights", "");
   write(directory_ / "step-4" / "weights", "");
   EXPECT_EQ(prune_checkpoints(directory_, {.last = 1}), (Steps{1, 2, 4}));
-  EXPECT_EQ(latest_checkpoint(directory_)->step, 3);
+  EXPECT_EQ(latest_step(), 3);
   EXPECT_EQ(prune_checkpoints(directory_, {.last = 0}), Steps{5});
   EXPECT_EQ(steps(), Steps{3});
 }
@@ -198,7 +203,7 @@ TEST_F(Checkpoints, LeftoversAreIgnoredAndCleaned) {
   save(1);
   fs::create_directory(directory_ / ".step-2.abcdef");
   write(directory_ / ".step-2.abcdef" / "weights", "half");
-  EXPECT_EQ(latest_checkpoint(directory_)->step, 1);
+  EXPECT_EQ(latest_step(), 1);
   EXPECT_EQ(steps(), Steps{1});
   EXPECT_EQ(clean_checkpoints(directory_), 1u);
   EXPECT_EQ(entries(), 1u);

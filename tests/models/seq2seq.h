@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "attend/models/transformer.h"
@@ -55,7 +56,7 @@ inline void expect_near(const Tensor& actual, const Tensor& expected, float tole
 // The logits after each row of `inputs`, step by step; sequences leave as they end.
 inline Tensor step_by_step(const Seq2Seq& model, const Tokens& sources, const Tokens& inputs) {
   const Packing& packing = inputs.packing;
-  const Tensor all = Tensor::zeros({packing.rows(), model.vocabulary()});
+  Tensor all = Tensor::zeros({packing.rows(), model.vocabulary()});
   const auto state = model.start(sources);
   std::vector<size_t> live(packing.count());
   for (size_t s = 0; s < live.size(); ++s) live[s] = s;
@@ -68,8 +69,9 @@ inline Tensor step_by_step(const Seq2Seq& model, const Tokens& sources, const To
     }
     if (parents.size() < live.size()) state->reorder(parents);
     live = still;
-    std::vector<int32_t> tokens;
-    for (const size_t s : live) tokens.push_back(inputs.ids.index_span()[packing.begin(s) + t]);
+    std::vector<int32_t> tokens(live.size());
+    std::ranges::transform(live, tokens.begin(),
+                           [&](size_t s) { return inputs.ids.index_span()[packing.begin(s) + t]; });
     const Tensor logits = model.step(*state, tokens);
     for (size_t i = 0; i < live.size(); ++i) {
       std::ranges::copy(logits.slice_rows(i, 1).span(),

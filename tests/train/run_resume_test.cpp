@@ -159,6 +159,7 @@ TEST(ResumedRun, ACheckpointThatGivesNoNumbersIsNamed) {
   config.training.steps = 10;
   run(config);
   const auto last = latest_checkpoint(config.out / "checkpoints");
+  if (!last) FAIL() << "no checkpoint";
   std::vector<NamedTensor> tensors;
   const std::string state = contents(last->path / "state.json");
   {

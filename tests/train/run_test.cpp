@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -69,8 +70,8 @@ TEST(Run, ModelsOfCheckpointsHaveTheMeanOfTheirWeights) {
   config.validation.every = 1000;
   run(config);
   const auto kept = list_checkpoints(config.out / "checkpoints");
-  std::vector<int64_t> steps;
-  for (const Checkpoint& c : kept) steps.push_back(c.step);
+  std::vector<int64_t> steps(kept.size());
+  std::ranges::transform(kept, steps.begin(), &Checkpoint::step);
   ASSERT_EQ(steps, (std::vector<int64_t>{10, 15, 20, 24}));
 
   const fs::path out = directory.path() / "mean";

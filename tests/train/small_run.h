@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/io/checkpoint.h"
 #include "attend/train/run.h"
@@ -72,6 +73,7 @@ inline std::string contents(const fs::path& path) { return std::string(MappedFil
 // What must be the same however a run was interrupted.
 inline std::vector<std::string> outcome(const fs::path& model) {
   const auto last = latest_checkpoint(model / "checkpoints");
+  if (!last) throw DataError("{} has no checkpoint", model.string());
   return {contents(model / "model.safetensors"), contents(last->path / "training.safetensors"),
           contents(last->path / "state.json")};
 }
