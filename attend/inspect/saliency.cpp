@@ -26,22 +26,25 @@ struct Probe {
 
 constexpr int32_t kSpecials = kEnd + 1;
 
-// Copies of one sequence, one for each probe. To the model every row is a token of its own: id
-// kSpecials + n is row n, so that rows are known in whatever order a model takes them.
+// Copies of one sequence, one for each probe, or of as much of its beginning as the probe sees. To
+// the model every row is a token of its own: id kSpecials + n is row n, so that rows are known in
+// whatever order a model takes them.
 struct Copies {
-  std::vector<int32_t> ids;  // of one copy
-  size_t count;
+  std::vector<int32_t> ids;  // of the whole sequence
+  Packing packing;
 
   Tokens numbered() const {
-    std::vector<int32_t> rows(ids.size() * count);
+    std::vector<int32_t> rows(packing.rows());
     std::iota(rows.begin(), rows.end(), kSpecials);
-    return {rows, Packing::even(count, ids.size())};
+    return {rows, packing};
   }
   // What the ids of `numbered` stand for, special tokens first.
   Tensor real() const {
     std::vector<int32_t> all(kSpecials);
     std::iota(all.begin(), all.end(), 0);
-    for (size_t i = 0; i < count; ++i) all.insert(all.end(), ids.begin(), ids.end());
+    for (size_t i = 0; i < packing.count(); ++i) {
+      all.insert(all.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(packing.length(i)));
+    }
     return Tensor::ids(all, {all.size()});
   }
 };
@@ -54,11 +57,12 @@ class Leaves : public EmbeddingTap {
       : probes_(probes), sides_{&source, &target} {}
 
   Tensor embed(const Tensor& ids, const LookUp& look_up) override {
-    const Tensor vectors = look_up(sides_.at(leaves_.size())->real()).detach();
+    const Copies& copies = *sides_.at(leaves_.size());
+    const Tensor vectors = look_up(copies.real()).detach();
     Tensor leaf = Tensor::of(vectors.to_vector(), vectors.shape());
-    const size_t each = (leaf.rows() - kSpecials) / probes_.size() * leaf.width();
     for (size_t i = 0; i < probes_.size(); ++i) {
-      for (float& value : leaf.span().subspan(kSpecials * leaf.width() + i * each, each)) {
+      const size_t begin = kSpecials + copies.packing.begin(i);
+      for (float& value : leaf.slice_rows(begin, copies.packing.length(i)).span()) {
         value *= probes_[i].share;
       }
     }
@@ -72,10 +76,11 @@ class Leaves : public EmbeddingTap {
   void add_products(size_t side, float weight, const Tensor& to) const {
     if (side >= leaves_.size() || !leaves_[side].grad().defined()) return;
     const Tensor gradient = leaves_[side].grad();
+    const Packing& packing = sides_.at(side)->packing;
     const size_t width = gradient.width();
     for (size_t i = 0; i < probes_.size(); ++i) {
-      for (size_t token = 0; token < to.width(); ++token) {
-        const size_t begin = (kSpecials + i * to.width() + token) * width;
+      for (size_t token = 0; token < packing.length(i); ++token) {
+        const size_t begin = (kSpecials + packing.begin(i) + token) * width;
         float sum = 0;
         for (size_t c = begin; c < begin + width; ++c) {
           sum += gradient.data()[c] * vectors_[side].data()[c];
@@ -96,19 +101,31 @@ void run(const TextModel& model, const Reading& reading, std::span<const Probe> 
   std::vector<int32_t> inputs = reading.target, labels = reading.target;
   inputs.insert(inputs.begin(), kStart);
   labels.push_back(kEnd);
-  const Copies source{reading.source, probes.size()}, target{inputs, probes.size()};
-  const Copies written{labels, probes.size()};
+  // What comes after a token has no part in it.
+  std::vector<int32_t> lengths(probes.size());
+  std::ranges::transform(probes, lengths.begin(),
+                         [](const Probe& probe) { return static_cast<int32_t>(probe.token + 1); });
+  const Copies source{reading.source, Packing::even(probes.size(), reading.source.size())};
+  const Copies target{inputs, Packing(lengths)}, written{labels, target.packing};
   Leaves leaves(probes, source, target);
   const Tensor logits = model.model->logits(source.numbered(), target.numbered());
   const Tensor losses = cross_entropy(logits, written.real().slice_rows(kSpecials, logits.rows()),
                                       {.reduction = Reduction::kNone});
   const Tensor chosen = Tensor::zeros(losses.shape());
-  for (size_t i = 0; i < probes.size(); ++i) {
-    chosen.span()[i * labels.size() + probes[i].token] = -1.0f;
-  }
+  for (size_t i = 0; i < probes.size(); ++i) chosen.span()[target.packing.end(i) - 1] = -1.0f;
   backward(losses, chosen);
   leaves.add_products(0, weight, to.source);
   leaves.add_products(1, weight, to.target);
+}
+
+// The first of them that go through the model together; one at least.
+std::span<const Probe> first_of(std::span<const Probe> probes, size_t source, size_t most_rows) {
+  size_t count = 0;
+  for (size_t rows = 0; count < probes.size(); ++count) {
+    rows += std::max(source, probes[count].token + 1);
+    if (rows > most_rows && count > 0) break;
+  }
+  return probes.first(count);
 }
 
 size_t probes_of_each(const SaliencyConfig& config) {
@@ -144,13 +161,12 @@ Saliency saliency(const TextModel& model, const Reading& reading, const Saliency
     }
   }
   Saliency found{Tensor::zeros({tokens, reading.source.size()}), Tensor::zeros({tokens, tokens})};
-  const size_t rows = std::max(reading.source.size(), tokens);
-  const size_t together = std::clamp<size_t>(config.most_rows / rows, 1, probes.size());
-  for (size_t begin = 0, end = 0; begin < probes.size(); begin = end) {
-    end = std::min(begin + together, probes.size());
-    run(model, reading, std::span(probes).subspan(begin, end - begin),
-        1.0f / static_cast<float>(steps), found);
-    if (listener && !listener(found, end / steps)) break;
+  for (size_t done = 0; done < probes.size();) {
+    const auto some =
+        first_of(std::span(probes).subspan(done), reading.source.size(), config.most_rows);
+    run(model, reading, some, 1.0f / static_cast<float>(steps), found);
+    done += some.size();
+    if (listener && !listener(found, done / steps)) break;
   }
   return found;
 }

@@ -30,8 +30,10 @@ COUNT_WAITING = """
     for (const name of ['arrayBuffer', 'json', 'text']) counted(Response.prototype, name);"""
 TWO_FRAMES = "new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(then)))"
 
-# Lets every answer come late, some later than others.
-DELAY_ANSWERS = """
+# Lets frames come late, and answers too, some later than others.
+DELAY = """
+    const frame = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (then) => frame(() => setTimeout(() => then(performance.now()), SLOWNESS * 50));
     const fetched = window.fetch;
     window.fetch = async (...given) => {
       const answer = await fetched(...given);
@@ -44,7 +46,7 @@ PATIENCE = 20  # seconds, for what is to come
 class Browser:
     """A headless browser behind its own chromedriver; leaves nothing running when the block ends.
 
-    `slowness` divides its speed and delays answers, which brings to light what was never waited for.
+    `slowness` divides its speed and delays frames and answers, which brings to light what was never waited for.
     """
 
     def __init__(self, chromium="chromium", chromedriver="chromedriver", width=1280, height=800,
@@ -71,7 +73,7 @@ class Browser:
         self._call("POST", self.session + "/timeouts", {"implicit": self.patience * 1000})
         before_all = COUNT_WAITING
         if slowness > 1:
-            before_all = DELAY_ANSWERS.replace("SLOWNESS", str(slowness)) + COUNT_WAITING
+            before_all = DELAY.replace("SLOWNESS", str(slowness)) + COUNT_WAITING
             self.devtools("Emulation.setCPUThrottlingRate", {"rate": slowness})
         self.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": before_all})
 
