@@ -57,24 +57,23 @@ export function composer(app) {
     const parts = name ? [text, ' ', way] : run ? [text] : [];
     if (parts.length !== written.childNodes.length) written.replaceChildren(...parts);
   };
-  let shown = null;
+  let shown = '';
+  /** Follows what the state asks for, and leaves alone what is being typed meanwhile. */
+  const showRequest = (state) => {
+    const { source: sentence, beam, top, start, target } = state;
+    const request = JSON.stringify([sentence, beam, top, start, target]);
+    if (request === shown) return;
+    shown = request;
+    source.value = sentence;
+    for (const [name, input] of Object.entries(inputs)) input.value = state[name];
+    fit(source);
+  };
+  showRequest(app.store.state); // one may type before the models are known
   return {
     /** Follows the state and the run. */
     update() {
       const { state } = app.store;
-      const request = JSON.stringify([
-        state.source,
-        state.beam,
-        state.top,
-        state.start,
-        state.target,
-      ]);
-      if (request !== shown) {
-        shown = request;
-        source.value = state.source;
-        for (const [name, input] of Object.entries(inputs)) input.value = state[name];
-        fit(source);
-      }
+      showRequest(state);
       const { run } = app;
       setText(options.querySelector('summary'), summary(state, run));
       const isWriting = Boolean(run && !run.done && !run.stopped);

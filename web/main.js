@@ -62,7 +62,7 @@ const app = {
   rerun(patch) {
     runner.forget();
     store.set(patch);
-    runner.follow(app.model, store.state);
+    follow();
   },
   sideRun: (model, source) => runner.beside(model, { ...stateFor(model), source }),
 };
@@ -76,6 +76,11 @@ let isScheduled = false;
 let waiting = 0; // for so many answers
 /** @type {{id: string, view: ?import('./views.js').View}} */
 let shown = { id: '', view: null };
+
+/** Writes what the state asks for, once there is a model to do so. */
+function follow() {
+  if (app.models.length) runner.follow(app.model, store.state);
+}
 
 /** The state with its beginning as text where another model has it: its tokens have other ids. */
 function stateFor(model) {
@@ -212,8 +217,8 @@ function listen() {
       $('export').querySelector('button').focus();
     },
   });
-  store.subscribe((state) => {
-    if (app.models.length) runner.follow(app.model, state);
+  store.subscribe(() => {
+    follow();
     schedule();
   });
 }
@@ -235,7 +240,7 @@ async function start() {
   $('model').title = app.models.map(({ name }) => name).join('\n');
   $('model').disabled = app.models.length < 2;
   runner.forget();
-  runner.follow(app.model, store.state);
+  follow();
   schedule();
 }
 

@@ -138,6 +138,38 @@ class StateTest(PageTest):
         self.wait_for_state("view", None)
         self.assertEqual(self.state()["column"], "1")
 
+    def open_without_models(self):
+        """Opens the page, whose requests wait until `window.isAnswered`."""
+        held = self.browser.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const asked = window.fetch;
+            window.fetch = async (...given) => {
+              while (!window.isAnswered) await new Promise((then) => setTimeout(then, 10));
+              return asked(...given);
+            };"""})
+        try:
+            self.browser.open("about:blank")
+            self.browser.open(options.url)
+        finally:
+            self.browser.devtools("Page.removeScriptToEvaluateOnNewDocument", held)
+
+    def test_what_is_typed_before_the_models_are_known_stays(self):
+        self.open_without_models()
+        self.browser.type("#source", options.sentence)
+        self.browser.run("window.isAnswered = true")
+        self.browser.wait("return document.querySelector('#model').options.length")
+        self.browser.settle()
+        self.browser.keys("Enter")
+        self.wait_until_written()
+        self.assertEqual(self.state()["source"], options.sentence)
+
+    def test_a_sentence_waits_for_the_models(self):
+        self.open_without_models()
+        self.browser.type("#source", options.sentence)
+        self.browser.keys("Enter")
+        self.browser.run("window.isAnswered = true")
+        self.wait_until_written()
+        self.assertEqual(self.state()["source"], options.sentence)
+
     def test_a_saved_link_has_the_last_change(self):
         self.write_and_open_a_head()
         with tempfile.TemporaryDirectory() as name:
