@@ -65,10 +65,13 @@ export function difference(a, b) {
     );
   };
   const scale = Math.max(a.most, b.most);
-  const place = (side) => ({
-    rows: rows.map((pair) => pair[side]),
-    columns: columns.map((pair) => pair[side]),
-  });
+  /** What stands in another map for each place of the first. */
+  const places = (pairs, placeOf) => {
+    const all = [];
+    pairs.forEach((pair, number) => (all[pair[0]] = placeOf(pair, number)));
+    return all;
+  };
+  const at = (placeOf) => ({ rows: places(rows, placeOf), columns: places(columns, placeOf) });
   const map = {
     title: 'second − first',
     values,
@@ -79,8 +82,8 @@ export function difference(a, b) {
     columns: names(columns, a.columns, b.columns),
   };
   return [
-    { map: { ...a, most: scale }, at: place(0) },
-    { map: { ...b, most: scale }, at: place(1) },
-    { map },
+    { map: { ...a, most: scale } },
+    { map: { ...b, most: scale }, at: at(([, second]) => second) },
+    { map, at: at((_, number) => number) },
   ];
 }

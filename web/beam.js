@@ -4,7 +4,7 @@ import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { idsOf, loadMap } from './maps.js';
 import { frozen, stackedSvg } from './markup.js';
-import { weight } from './numbers.js';
+import { total, weight } from './numbers.js';
 import { choiceText } from './tokens.js';
 import { Tree } from './tree.js';
 
@@ -30,7 +30,7 @@ export function beamView(app) {
   const describe = (path) => {
     const last = path.at(-1);
     const score = last
-      ? ` — total log probability ${last.total.toFixed(2)}, ${outcomeOf(last)}`
+      ? ` — total log probability ${total(last.total)}, ${outcomeOf(last, app.run)}`
       : '';
     const text = app.run.text(store.state.path);
     caption.replaceChildren(element('span', {}, text), element('bdi', {}, score));
@@ -58,13 +58,14 @@ export function beamView(app) {
       tree.show(run, path);
       describe(path);
       figure.node.hidden = !model.layers.length;
-      if (!run.done || !model.layers.length) return load.drop();
+      if (!run.done || !model.layers.length) return load.reset();
       load(
         JSON.stringify([run.id, selection, ids]),
         () => loadMap(run, selection, ids),
         show,
       );
     },
+    leave: load.drop,
     export: () =>
       tree.run && {
         title: 'beam search',
@@ -79,10 +80,11 @@ function describeNode({ token, log_probability, ended, kept }, tokenizer) {
   return `${choiceText(token, tokenizer)}, probability ${weight(Math.exp(log_probability))}, ${fate}`;
 }
 
-function outcomeOf({ ended, kept, children }) {
-  if (ended) return 'ended';
+function outcomeOf({ ended, kept, children }, run) {
   if (!kept) return 'pruned';
-  return children.length ? 'pruned at the next step' : 'going on';
+  if (ended || !run.model.writes) return 'ended';
+  if (children.length) return 'pruned at the next step';
+  return run.done ? 'cut short' : 'going on';
 }
 
 /** The nodes as the server sent them. */

@@ -3,6 +3,7 @@ import { palette } from './colours.js';
 import { element } from './dom.js';
 import { idsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
+import { percent } from './numbers.js';
 import { fitted } from './paint.js';
 import { choiceText, end } from './tokens.js';
 
@@ -10,15 +11,23 @@ import { choiceText, end } from './tokens.js';
 export function candidates(app) {
   const list = element('ol', { className: 'candidates' });
   let [run, path, ids] = [null, [], []];
+  let focused = -1; // the step whose token was chosen
 
   const show = () => {
     const next = run.path(app.store.state.path);
     let same = 0;
     while (same < ids.length && ids[same] === next[same]?.id) ++same;
     while (list.children.length > same) list.lastChild.remove();
-    next.slice(same).forEach((node, i) => list.append(card(app, run, next, same + i)));
+    next.slice(same).forEach((_, i) => {
+      const step = same + i;
+      list.append(card(app, run, next, step, () => (focused = step)));
+    });
     path = next;
     ids = next.map((node) => node.id);
+    if (focused < 0 || focused >= list.children.length) return;
+    if (document.activeElement === document.body)
+      list.children[focused].querySelector('[aria-pressed=true]').focus({ preventScroll: true });
+    focused = -1;
   };
   return {
     node: element(
@@ -63,9 +72,10 @@ function offers(run, node) {
     .sort((a, b) => b.probability - a.probability);
 }
 
-function card(app, run, path, step) {
+function card(app, run, path, step, onChoose) {
   const before = path.slice(0, step);
   const choose = (offer) => {
+    onChoose();
     const all = [...before, offer];
     const startIds = all.map((node) => node.token_id).join(',');
     if (offer.token_id !== end) app.rerun({ startIds, start: '', target: '', path: '' });
@@ -87,7 +97,7 @@ function card(app, run, path, step) {
         },
         element('bdi', {}, choiceText(token, run.tokenizer)),
         bar,
-        element('span', {}, probability.toFixed(2)),
+        element('span', {}, `${percent(probability)} %`),
       ),
     );
   });
@@ -118,7 +128,7 @@ function barsSvg(run, path) {
           height: 10,
           fill: chosen ? accent : muted,
         }),
-        tag('text', { x: 150, y: 12, fill: muted }, probability.toFixed(2)),
+        tag('text', { x: 150, y: 12, fill: muted }, escape(`${percent(probability)} %`)),
       ),
     );
     const [x, y] = [margin + (step % perRow) * width, margin + Math.floor(step / perRow) * height];

@@ -57,9 +57,16 @@ export function compareView(app) {
   const show = ({ maps, sides }) => {
     showOutputs(outputs, sides);
     const { row, column } = store.state;
-    panels.show(maps.every(Boolean) ? difference(...maps) : [], row, column);
+    const isWhole = maps.every(Boolean);
+    const compared = isWhole ? difference(...maps) : [];
+    const isEmpty = isWhole && !compared[2].map.values.length;
+    panels.show(isEmpty ? compared.slice(0, 2) : compared, row, column);
     shown = sides;
-    message.textContent = maps.every(Boolean) ? '' : lackOf(sides, maps, app.selection.part);
+    if (!isWhole) message.textContent = lackOf(sides, maps, app.selection.part);
+    else if (isEmpty) message.textContent = 'The two have no tokens in common to subtract.';
+    else if (kindOf(app) === 'inputs' && sides[0] === sides[1])
+      message.textContent = 'Both are the same so far: choose a word above, and change it.';
+    else message.textContent = '';
   };
   const showControls = (state) => {
     const chosen = kindOf(app);
@@ -69,7 +76,7 @@ export function compareView(app) {
     fillSelect(
       model,
       app.models.map((other) => [String(other.id), other.shortName]),
-      String(state.model2),
+      String(otherModel(app, state).id),
     );
     const second = secondOf(app, state).selection;
     fillSelect(layer, layerOptions(app.model, app.selection.part), second.layer);
@@ -91,7 +98,7 @@ export function compareView(app) {
       const { state } = store;
       showControls(state);
       panels.pin(state.row, state.column);
-      if (!run.done) return load.drop();
+      if (!run.done) return load.reset();
       const second = secondOf(app, state);
       const { path } = state;
       load(
@@ -111,6 +118,7 @@ export function compareView(app) {
         show,
       );
     },
+    leave: load.drop,
     export: () =>
       panels.panels.length && {
         title: `comparison of ${kinds.find(([name]) => name === kindOf(app))[1]}`,
@@ -133,12 +141,17 @@ function kindOf(app) {
   return kindsOf(app).includes(compare) ? compare : 'inputs';
 }
 
+/** The second model: what the address says, or the first other one. */
+function otherModel({ models, model }, { model2 }) {
+  return models.find(({ id }) => id === model2) ?? models.find((one) => one !== model) ?? model;
+}
+
 /** What stands on the right, what both are called, and whether their runs are the same. */
 function secondOf(app, state) {
   const { model, selection } = app;
   const kind = kindOf(app);
   if (kind === 'models') {
-    const other = app.models.find(({ id }) => id === state.model2) ?? model;
+    const other = otherModel(app, state);
     const nearest = selectionOf(other, selection);
     const theirs = nearest.part === selection.part ? nearest : selection; // of a part it has not
     const title = ({ shortName }, selected) => `${shortName}: ${titleOf(selected)}`;
@@ -171,7 +184,8 @@ function lackOf(sides, maps, part) {
   const models = sides.map(({ run }) => run.model);
   if (models[0] === models[1])
     return 'This model has no attention to look at; what it wrote is above.';
-  const lacking = models.filter((_, side) => !maps[side]).map(({ shortName }) => shortName);
+  const lacks = (model, side) => (part ? !maps[side] : !model.layers.length);
+  const lacking = models.filter(lacks).map(({ shortName }) => shortName);
   const what = part ? `attention from ${parts[part]}` : 'attention to look at';
   return `There is no ${what} in ${lacking.join(' or ')}; what both wrote is above.`;
 }

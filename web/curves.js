@@ -1,6 +1,6 @@
 // One chart of lines over training steps.
 import { element, svg } from './dom.js';
-import { brief } from './numbers.js';
+import { brief, tick } from './numbers.js';
 
 const [height, left, right, top, bottom] = [220, 60, 16, 12, 26];
 
@@ -53,19 +53,19 @@ export class Chart {
     this.drawing.setAttribute('width', width);
     this.#scales = scalesOf(this.#series, width);
     const { x, y, ticksX, ticksY } = this.#scales;
-    const grid = ticksY.map((tick) =>
+    const grid = ticksY.marks.map((mark) =>
       svg(
         'g',
         { class: 'tick' },
-        svg('line', { x1: left, x2: width - right, y1: y(tick), y2: y(tick) }),
-        svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, brief(tick)),
+        svg('line', { x1: left, x2: width - right, y1: y(mark), y2: y(mark) }),
+        svg('text', { x: left - 8, y: y(mark) + 4, 'text-anchor': 'end' }, ticksY.text(mark)),
       ),
     );
-    const steps = ticksX.map((tick) =>
+    const steps = ticksX.marks.map((mark) =>
       svg(
         'text',
-        { class: 'tick', x: x(tick), y: height - 6, 'text-anchor': 'middle' },
-        brief(tick),
+        { class: 'tick', x: x(mark), y: height - 6, 'text-anchor': 'middle' },
+        ticksX.text(mark),
       ),
     );
     const lines = this.#series.map(({ points }, i) =>
@@ -140,14 +140,15 @@ function scalesOf(series, width) {
   };
 }
 
-/** Round numbers between two. */
+/** Round numbers between two, and how they are written. */
 function ticks(low, high, about) {
   const rough = (high - low) / about || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= rough) * power;
   const first = Math.ceil(low / step);
   const count = Math.floor(high / step) - first + 1;
-  return Array.from({ length: Math.max(0, count) }, (_, i) => (first + i) * step);
+  const marks = Array.from({ length: Math.max(0, count) }, (_, i) => (first + i) * step);
+  return { marks, text: (mark) => tick(mark, step) };
 }
 
 /** At most a point a pixel. */

@@ -40,6 +40,7 @@ const makers = {
 
 const sharpness = 2; // pixels of the PNG for one of the SVG
 const widest = 8192; // pixels; browsers refuse much larger pictures
+const readable = 0.5; // pixels for one of the SVG; text in fewer is dust
 
 async function rasterize(source) {
   const image = new Image();
@@ -47,13 +48,16 @@ async function rasterize(source) {
   image.src = address;
   await image.decode();
   const scale = Math.min(sharpness, widest / Math.max(image.width, image.height));
+  URL.revokeObjectURL(address);
+  if (scale < readable) throw new Error('This is too large for a PNG that can be read: save an SVG.');
   const canvas = element('canvas', {
     width: Math.round(image.width * scale),
     height: Math.round(image.height * scale),
   });
   canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
-  URL.revokeObjectURL(address);
-  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+  if (!blob) throw new Error('The browser makes no PNG as large as this: save an SVG.');
+  return blob;
 }
 
 const mostData = 4e6; // letters; a page with more is slow to open, and JSON holds them too

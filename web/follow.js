@@ -3,19 +3,26 @@ import { latest } from './latest.js';
 import { loadMap } from './maps.js';
 
 /**
- * Gives the update of a view of one map: what is known of it while the model writes, then the whole.
+ * What a view of one map does: it shows what is known while the model writes, then the whole.
  * @param {import('./main.js').App} app
  * @param {function(import('./maps.js').HeatMap): void} show
  * @param {function(): void} clear
+ * @returns {Pick<import('./views.js').View, 'update'|'leave'>}
  */
 export function followMap(app, show, clear) {
   const load = latest(app, clear);
-  return () => {
+  const update = () => {
     const { run, selection } = app;
     const { path } = app.store.state;
-    const live = !run.done && run.liveMap();
-    if (live) show(live);
-    if (!run.done) return load.drop();
-    load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
+    if (run.done) {
+      const key = JSON.stringify([run.id, selection, path]);
+      return load(key, () => loadMap(run, selection, path), show);
+    }
+    // What is known meanwhile is where the output looks in the input.
+    const live = selection.part === 'cross' && run.liveMap();
+    if (!live) return load.reset();
+    load.drop();
+    show(live);
   };
+  return { update, leave: load.drop };
 }

@@ -2,9 +2,8 @@
 import { palette } from './colours.js';
 import { element, isTouched } from './dom.js';
 import { followMap } from './follow.js';
-import { isCrowded, layoutOf, Lines, linesOf, sidesOf } from './lines.js';
+import { isCrowded, labelsOf, layoutOf, Lines, linesOf, sidesOf } from './lines.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
-import { shortLabels } from './paint.js';
 import { Readout } from './readout.js';
 
 /** @param {import('./main.js').App} app */
@@ -42,7 +41,8 @@ export function headView(app) {
     hint.hidden = !isCrowded(map);
     lines.show({ ...map, isSelf: app.selection.part !== 'cross' });
     const { side, row, column } = app.store.state;
-    lines.pin(side, side === 'rows' ? row : column);
+    if (side === 'columns') lines.pin(side, column);
+    else lines.pin('rows', row);
   };
   const clear = () => {
     lines.clear();
@@ -52,7 +52,7 @@ export function headView(app) {
   return {
     node,
     draw: () => lines.draw(),
-    update: followMap(app, show, clear),
+    ...followMap(app, show, clear),
     export: () =>
       lines.map && {
         title: `${lines.map.title}, lines`,
@@ -74,7 +74,7 @@ function linesSvg(map) {
     const d = `M${left + 4} ${from}${curve}`;
     return tag('path', { d, opacity: weight, 'stroke-width': 0.5 + 2.5 * weight });
   });
-  const labels = shortLabels(map);
+  const labels = labelsOf(map, layout);
   const column = (texts, step, x, anchor) =>
     texts.map((text, i) =>
       tag('text', { x, y: (i + 0.5) * step + 4, 'text-anchor': anchor }, escape(text)),

@@ -17,7 +17,7 @@ const listed = [
 
 /**
  * Listens for keys, outside of fields one writes in.
- * @param {Object<string, function(): void>} actions by key
+ * @param {Object<string, function(): *>} actions by key; false: the key does here what it always does
  */
 export function listenForKeys(actions) {
   addEventListener('keydown', (event) => {
@@ -28,8 +28,7 @@ export function listenForKeys(actions) {
     if (event.key === ' ' && event.target.closest('button, summary')) return;
     const action = actions[event.key];
     if (!action) return;
-    event.preventDefault();
-    action();
+    if (action() !== false) event.preventDefault();
   });
 }
 

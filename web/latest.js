@@ -4,13 +4,13 @@
  * Gives a function that loads what a key names and uses it, unless another key was asked for
  * meanwhile. One load at a time: the next one waits for the one before, which may end early as its
  * signal says that nobody wants it any more. The same key twice loads once, also where it failed.
- * Its `drop` forgets what is on its way: an answer about an earlier run is not to be used while
- * another is written.
+ * Its `drop` forgets what is on its way, and `reset` takes away what is shown as well: nothing of an
+ * earlier run is to be seen while another is written.
  * @param {Pick<import('./main.js').App, 'fail'|'hideNotice'|'waitFor'>} app told of what fails,
  *   that it is over, and what is on its way
  * @param {function(): void} clear takes away what is shown, where what is asked for cannot be
  * @returns {{(key: string, load: function(AbortSignal): Promise<*>, use: function(*): void):
- *   Promise<void>, drop: function(): void}}
+ *   Promise<void>, drop: function(): void, reset: function(): void}}
  */
 export function latest(app, clear) {
   let wanted = null;
@@ -38,6 +38,10 @@ export function latest(app, clear) {
   latestOf.drop = () => {
     wanted = null;
     abort.abort();
+  };
+  latestOf.reset = () => {
+    latestOf.drop();
+    clear();
   };
   return latestOf;
 }

@@ -2,7 +2,7 @@
 // painted; the token in focus has a canvas of its own.
 import { palette } from './colours.js';
 import { element } from './dom.js';
-import { font, resize, shortLabels } from './paint.js';
+import { fitted, font, resize, shortLabels } from './paint.js';
 
 const pitch = 26; // between tokens
 const faintest = 0.04; // of the largest weight; thinner lines are not drawn
@@ -50,7 +50,6 @@ export class Lines {
   /** @param {import('./maps.js').HeatMap} map */
   show(map) {
     this.map = map;
-    this.#labels = shortLabels(map);
     this.draw();
   }
 
@@ -66,6 +65,7 @@ export class Lines {
     const { node, map } = this;
     if (!map || !node.clientWidth) return;
     this.#layout = layoutOf(map, node.clientWidth);
+    this.#labels = labelsOf(map, this.#layout);
     this.#all = linesOf(map, this.#layout);
     this.spacer.style.height = `${this.#layout.height}px`;
     const below = innerHeight - (node.getBoundingClientRect().top + scrollY) - pitch;
@@ -220,11 +220,18 @@ export class Lines {
   #moveTo(side, index) {
     const { node } = this;
     const y = this.#layout[side] * (index + 0.5);
-    if (y < node.scrollTop || y > node.scrollTop + node.clientHeight)
+    if (index >= 0 && (y < node.scrollTop || y > node.scrollTop + node.clientHeight))
       node.scrollTop = y - node.clientHeight / 2;
     this.pin(side, index);
     this.onPin(side, index);
   }
+}
+
+/** The labels of a map, as much of each as has room beside the lines. */
+export function labelsOf(map, { left }) {
+  const { rows, columns } = shortLabels(map);
+  const cut = (labels) => labels.map((text) => fitted(text, left - 8));
+  return { rows: cut(rows), columns: cut(columns) };
 }
 
 /** Where tokens and lines are. Both columns of tokens take the whole height. */
@@ -256,10 +263,11 @@ export function linesOf(map, layout, only = {}) {
     for (let column = firstColumn; column < endColumn; ++column)
       sizes[filled++] = Math.abs(map.values[row * width + column]) / (map.most || 1);
   const isWhole = sizes.length === map.values.length;
-  const least = leastOf(sizes, isWhole ? mostLines.all : mostLines.focus);
+  const most = isWhole ? mostLines.all : mostLines.focus;
+  const least = leastOf(sizes, most);
   const lines = [];
   sizes.forEach((weight, i) => {
-    if (weight < least) return;
+    if (weight < least || lines.length >= most) return; // many may be equal
     const rows = firstRow + Math.floor(i / (endColumn - firstColumn));
     const columns = firstColumn + (i % (endColumn - firstColumn));
     const [y1, y2] = [(rows + 0.5) * layout.rows, (columns + 0.5) * layout.columns];

@@ -126,7 +126,7 @@ function update() {
   sentence.update();
   bar.show(place.id);
   const lack = lacking(place, model, run);
-  mount(lack ? `${place.id} ${lack}` : place.id, () =>
+  mount(lack ? `${place.id} ${lack} ${model.id}` : place.id, () =>
     lack ? emptyView(app, lack) : place.make(app),
   );
   const picks = place.picks && !lack && offered().layers.length > 0;
@@ -141,7 +141,9 @@ function mount(id, make) {
   if (shown.id === id) return;
   shown.view?.leave?.();
   shown = { id, view: make() };
+  const hadFocus = $('view').contains(document.activeElement);
   $('view').replaceChildren(shown.view.node);
+  if (hadFocus) $('view').focus({ preventScroll: true });
   $('controls').replaceChildren(...(shown.view.controls ? [shown.view.controls] : []), picker.node);
 }
 
@@ -195,7 +197,12 @@ function listen() {
   $('export').addEventListener('click', ({ target }) => {
     if (target.value) saveAs(target.value).catch(problems.fail);
   });
-  $('export').addEventListener('keydown', ({ key }) => key === 'Escape' && closeExport());
+  $('export').addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape') return;
+    closeExport();
+    $('export').querySelector('summary').focus();
+  });
+  addEventListener('resize', () => shown.view?.draw());
   addEventListener('click', ({ target }) => $('export').contains(target) || closeExport());
   describeKeys($('keys'));
   const byNumber = views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })]);
@@ -207,12 +214,13 @@ function listen() {
     ']': () => step({ layers: 1 }),
     ',': () => step({ heads: -1 }),
     '.': () => step({ heads: 1 }),
-    ' ': () => shown.view?.play?.(),
+    ' ': () => (shown.view?.play ? shown.view.play() : false),
     '+': () => shown.view?.zoom?.(1.5),
     '-': () => shown.view?.zoom?.(1 / 1.5),
     0: () => shown.view?.zoom?.(0),
     t: switchTheme,
     e: () => {
+      if (!$('export').checkVisibility()) return;
       $('export').open = true;
       $('export').querySelector('button').focus();
     },

@@ -1,6 +1,7 @@
 // SVG as text, to be saved: elements, whole documents, and drawings of the page with their colours.
 import { palette } from './colours.js';
 
+const ruler = new OffscreenCanvas(1, 1).getContext('2d');
 const margin = 16;
 const titleHeight = 28;
 const styled = ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'font-size', 'font-weight'];
@@ -57,6 +58,12 @@ export function heading(title, x, y, names = []) {
   return tag('text', attributes, escape(title), ...spans);
 }
 
+/** How wide a title is at the most: it may be drawn in another font. */
+export function headingWidth(title) {
+  ruler.font = '600 13px system-ui, sans-serif';
+  return ruler.measureText(title).width * 1.1;
+}
+
 /** @typedef {{width: number, height: number, body: string}} Part of a document */
 
 /**
@@ -92,12 +99,15 @@ export function frozen(drawings) {
   return { width, height, body: bodies.join('\n') };
 }
 
+/** A value that every reader of SVG knows. */
+const plain = (value) => (value === 'rgba(0, 0, 0, 0)' ? 'none' : value);
+
 function freeze(drawing) {
   const copy = drawing.cloneNode(true);
   const originals = drawing.querySelectorAll('*');
   copy.querySelectorAll('*').forEach((node, place) => {
     const style = getComputedStyle(originals[place]);
-    for (const name of styled) node.setAttribute(name, style.getPropertyValue(name));
+    for (const name of styled) node.setAttribute(name, plain(style.getPropertyValue(name)));
     node.removeAttribute('class');
   });
   const writer = new XMLSerializer();

@@ -1,6 +1,14 @@
 // A heat map that can be looked around in: hover, click, arrow keys, zoom by wheel, pinch or key.
 import { element } from './dom.js';
-import { mostOf, paintCursor, paintMap, resize, roomForLabels, shortLabels } from './paint.js';
+import {
+  mostOf,
+  noRoom,
+  paintCursor,
+  paintMap,
+  resize,
+  roomForLabels,
+  shortLabels,
+} from './paint.js';
 
 const largestCell = 40;
 const largestZoomed = 80;
@@ -45,7 +53,7 @@ export class Matrix {
     /** @type {?import('./maps.js').HeatMap} */
     this.map = null;
     /** The least room for labels: maps side by side have the same. */
-    this.margins = { left: 0, top: 0, right: 0 };
+    this.margins = noRoom;
     this.#listen();
   }
 
@@ -150,17 +158,21 @@ export class Matrix {
   #place() {
     const { rows, columns, room = 0 } = this.map;
     const margins = mostOf(this.#room, this.margins);
-    const widest = this.node.clientWidth - margins.left - margins.right;
-    const highest = this.#heightInSight() - margins.top;
     const [wide, high] = [columns.length, Math.max(rows.length, room)];
+    const beside = this.node.clientWidth - margins.left;
+    const highest = this.#heightInSight() - margins.top;
+    const reaches = margins.reach.slice(0, wide);
+    const [widestCell, highestCell] = [widestThatFits(beside, reaches), highest / high];
     const whole = (size) => (size < smallestCell ? size : Math.floor(size));
-    this.#square = whole(Math.min(largestCell, widest / wide, highest / high));
+    this.#square = whole(Math.min(largestCell, widestCell, highestCell));
     // Of a map that is far from square the short side is stretched, until its labels can be read.
-    const side = (ofWindow, count, other) => {
-      const stretched = Math.min(readableCell, ofWindow / count, (other * this.#square) / count);
+    const side = (largest, count, other) => {
+      const stretched = Math.min(readableCell, largest, (other * this.#square) / count);
       return Math.max(this.#square * this.#zoom, whole(stretched));
     };
-    const [across, down] = [side(widest, wide, high), side(highest, high, wide)];
+    const [across, down] = [side(widestCell, wide, high), side(highestCell, high, wide)];
+    // Any column may be the last one of a map that is scrolled.
+    const widest = this.#zoom > 1 ? beside - margins.right : beside;
     const width = Math.min(wide * across, widest);
     const height = Math.min(rows.length * down, highest);
     const clamp = (value, most) => Math.max(0, Math.min(value, most));
@@ -170,7 +182,7 @@ export class Matrix {
     const full = margins.top + Math.min(highest, high * down) + 4;
     for (const canvas of [this.cells, this.cursor]) resize(canvas, this.node.clientWidth, full);
     this.node.classList.toggle('zoomed', this.#zoom > 1);
-    this.onSpare(widest - width);
+    this.onSpare(beside - (this.#zoom > 1 ? width + margins.right : endOf(reaches, across)));
   }
 
   /** The height there is: what the window has below the top of the map, or a share of it. */
@@ -222,6 +234,7 @@ export class Matrix {
   }
 
   #down(event) {
+    if (event.button) return;
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, travelled: 0 });
   }
 
@@ -299,4 +312,16 @@ export class Matrix {
     this.#layout.y += y;
     this.draw();
   }
+}
+
+/** The widest cell with which every label ends within so many pixels. */
+function widestThatFits(pixels, reaches) {
+  const fits = (least, reach, column) => Math.min(least, (pixels - reach) / (column + 0.5));
+  return Math.max(1, reaches.reduce(fits, pixels / reaches.length));
+}
+
+/** Where the last label or cell ends. */
+function endOf(reaches, across) {
+  const ends = (most, reach, column) => Math.max(most, (column + 0.5) * across + reach);
+  return reaches.reduce(ends, reaches.length * across);
 }

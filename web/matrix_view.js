@@ -38,7 +38,7 @@ export function matrixView(app) {
   return {
     node: figure.node,
     draw: () => figure.draw(),
-    update: followMap(app, show, clear),
+    ...followMap(app, show, clear),
     zoom: (factor) => matrix.zoomHere(factor),
     export: () =>
       figure.map && {

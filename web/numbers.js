@@ -22,6 +22,19 @@ export function count(value) {
   return `${Number(size.toPrecision(size < 100 ? 2 : 3))} ${unit}`;
 }
 
+/** A sum of log probabilities, in seven letters at the most. */
+export function total(value) {
+  return value > -999.995 ? (Math.round(value * 100) / 100 || 0).toFixed(2) : value.toFixed(0);
+}
+
+/** A number of an axis whose marks are `step` apart. */
+export function tick(value, step) {
+  const [size, unit] = Math.abs(value) >= 10000 ? [1000, 'k'] : [1, ''];
+  const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
+  if (decimals > 5) return value.toExponential(1);
+  return (value / size).toFixed(decimals) + unit;
+}
+
 /** A probability in percent; what is not zero does not become it. */
 export function percent(probability) {
   const whole = Math.round(probability * 100);

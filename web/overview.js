@@ -44,6 +44,7 @@ export function overview(app) {
         );
       }),
     );
+    mark(grid, shown, app.selection);
     const first = grid.querySelector('[aria-current=true]') ?? grid.querySelector('button');
     if (first) first.tabIndex = 0;
   };
@@ -68,13 +69,15 @@ export function overview(app) {
       const { run, selection, model } = app;
       const { path } = app.store.state;
       part.choose(selection.part, partsOf(model));
-      if (!run.done) return load.drop();
+      if (!run.done) return load.reset();
+      mark(grid, shown, selection);
       load(
         JSON.stringify([run.id, selection.part, path]),
         () => getThumbnails(run.number, selection.part, size, path),
         (loaded) => show(loaded, layersOf(model, selection.part)),
       );
     },
+    leave: load.drop,
     export: () =>
       shown && {
         title: `all heads, ${parts[app.selection.part]}`,
@@ -90,7 +93,6 @@ function cell(app, shown, layer, head) {
   const canvas = element('canvas', { width: shown.columns, height: shown.rows });
   canvas.dataset.place = layer * shown.heads + head;
   paint(canvas, shown);
-  const { selection } = app;
   return element(
     'button',
     {
@@ -98,12 +100,19 @@ function cell(app, shown, layer, head) {
       tabIndex: -1,
       role: 'gridcell',
       'aria-label': `${name}, head ${head}, entropy ${entropy}`,
-      'aria-current': selection.layer === name && selection.head === String(head),
       onclick: () => app.store.set({ view: 'matrix', layer: name, head: String(head) }),
     },
     canvas,
     element('small', {}, entropy),
   );
+}
+
+/** Marks the head that is chosen. */
+function mark(grid, shown, { layer, head }) {
+  grid.querySelectorAll('button').forEach((button, place) => {
+    const isLayer = shown.names[Math.floor(place / shown.heads)] === layer;
+    button.setAttribute('aria-current', isLayer && String(place % shown.heads) === head);
+  });
 }
 
 function entropyOf({ entropies, heads }, layer, head) {

@@ -51,24 +51,41 @@ export function fitted(text, width) {
   return letters.join('') + '…';
 }
 
-/** The room that labels take, measured. */
+/**
+ * The room that labels take, measured: beside the cells, above them, and to the right of the middle
+ * of each column (`reach`), of any of them at most (`right`).
+ * @typedef {{left: number, top: number, right: number, reach: number[]}} Room
+ */
+
+/** @type {Room} */
+export const noRoom = { left: 0, top: 0, right: 0, reach: [] };
+
+/** @returns {Room} */
 export function roomForLabels({ rows, columns }) {
-  const widest = (labels) =>
-    labels.reduce((most, text) => Math.max(most, ruler.measureText(text).width), 0);
-  const slanted = widest(columns) * Math.SQRT1_2;
+  const widths = (labels) => labels.map((text) => ruler.measureText(text).width);
+  const widest = (sizes) => sizes.reduce((most, size) => Math.max(most, size), 0);
+  const slanted = widths(columns).map((width) => Math.ceil(width * Math.SQRT1_2));
   return {
-    left: Math.ceil(widest(rows)) + 14,
-    top: Math.ceil(slanted) + 18,
-    right: Math.ceil(slanted) + 8,
+    left: Math.ceil(widest(widths(rows))) + 14,
+    top: widest(slanted) + 18,
+    right: widest(slanted) + 8,
+    reach: slanted.map((width) => width + 8),
   };
 }
 
-/** The larger of two margins, side by side. */
+/**
+ * The larger of two rooms, for maps side by side.
+ * @param {Room} a
+ * @param {Room} b
+ * @returns {Room}
+ */
 export function mostOf(a, b) {
+  const [shorter, longer] = [a.reach, b.reach].sort((one, other) => one.length - other.length);
   return {
     left: Math.max(a.left, b.left),
     top: Math.max(a.top, b.top),
     right: Math.max(a.right, b.right),
+    reach: longer.map((reach, column) => Math.max(reach, shorter[column] ?? 0)),
   };
 }
 

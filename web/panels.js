@@ -3,19 +3,22 @@ import { element } from './dom.js';
 import { legend } from './legend.js';
 import { Matrix } from './matrix.js';
 import { weight } from './numbers.js';
-import { mostOf, roomForLabels, shortLabels } from './paint.js';
+import { mostOf, noRoom, roomForLabels, shortLabels } from './paint.js';
 
 /**
- * One of several maps. `at` gives its rows and columns for each row and column they share; without
- * it they are the same.
+ * One of several maps. `at` gives its rows and columns for those of the first, some of which may
+ * have none; without it they are the same.
  * @typedef {{map: import('./maps.js').HeatMap, at?: {rows: number[], columns: number[]}}} Panel
  */
 
 /** A row of maps with one cursor. */
 export class Panels {
+  #pinned = { i: 0, row: -1, column: -1 }; // in which panel, and where
+
   /**
    * @param {string[]} names what each is, for those who do not see it
-   * @param {function(number, number): void} onPin with the shared row and column
+   * @param {function(number, number): void} onPin with the row and column of the first map; -1
+   *   where it has none
    */
   constructor(names, onPin) {
     /** @type {Panel[]} */
@@ -23,8 +26,11 @@ export class Panels {
     this.figures = names.map((name, i) => {
       const matrix = new Matrix(name, {
         tallest: 0.6,
-        onPoint: (row, column) => this.#point(...this.#shared(i, row, column)),
-        onPin: (row, column) => onPin(...this.#shared(i, row, column)),
+        onPoint: (row, column) => this.#point({ i, row, column }),
+        onPin: (row, column) => {
+          this.#pinned = { i, row, column };
+          onPin(...this.#ofFirst(this.#pinned));
+        },
       });
       const [title, value, scale] = [element('span'), element('output'), legend()];
       const node = element(
@@ -48,7 +54,7 @@ export class Panels {
     this.panels = panels;
     const margins = panels
       .map(({ map }) => roomForLabels(shortLabels(map)))
-      .reduce(mostOf, { left: 0, top: 0, right: 0 });
+      .reduce(mostOf, noRoom);
     this.figures.forEach((figure, i) => {
       figure.node.hidden = !panels[i];
       if (!panels[i]) return;
@@ -60,10 +66,12 @@ export class Panels {
     this.pin(row, column);
   }
 
-  /** Keeps the cursor on a cell that the maps share. */
+  /** Keeps the cursor on a cell of the first map; on one that it does not have, if that was chosen. */
   pin(row, column) {
-    this.panels.forEach((panel, i) => this.figures[i].matrix.pin(...own(panel, row, column)));
-    this.#point(row, column);
+    const known = this.panels[this.#pinned.i] ? this.#ofFirst(this.#pinned) : [];
+    if (known[0] !== row || known[1] !== column) this.#pinned = { i: 0, row, column };
+    this.panels.forEach((_, i) => this.figures[i].matrix.pin(...this.#placeIn(i, this.#pinned)));
+    this.#point(this.#pinned);
   }
 
   draw() {
@@ -73,10 +81,10 @@ export class Panels {
     });
   }
 
-  #point(row, column) {
+  #point(cell) {
     this.panels.forEach((panel, i) => {
       const { matrix, value } = this.figures[i];
-      const [mine, across] = own(panel, row, column);
+      const [mine, across] = this.#placeIn(i, cell);
       matrix.point(mine, across);
       const inside =
         mine >= 0 &&
@@ -89,12 +97,15 @@ export class Panels {
     });
   }
 
-  #shared(i, row, column) {
+  #ofFirst({ i, row, column }) {
     const { at } = this.panels[i];
     return at ? [at.rows.indexOf(row), at.columns.indexOf(column)] : [row, column];
   }
-}
 
-function own({ at }, row, column) {
-  return at ? [at.rows[row] ?? -1, at.columns[column] ?? -1] : [row, column];
+  #placeIn(i, cell) {
+    if (i === cell.i) return [cell.row, cell.column];
+    const [row, column] = this.#ofFirst(cell);
+    const { at } = this.panels[i];
+    return at ? [at.rows[row] ?? -1, at.columns[column] ?? -1] : [row, column];
+  }
 }

@@ -1,6 +1,6 @@
 // One input and what is written from it: the tree of the search as it grows.
 import { largest } from './maps.js';
-import { spell } from './tokens.js';
+import { end, spell } from './tokens.js';
 
 let runs = 0;
 
@@ -43,14 +43,16 @@ export class Run {
       this.source = event.tokens;
       this.tokenizer = event.tokenizer;
     } else if (event.event === 'step') {
+      // A label is whole with its token: that it ends says nothing.
+      if (!this.model.writes && event.nodes.every(({ token_id }) => token_id === end)) return;
       event.nodes.forEach((node) => this.#add(node));
       this.#arrange();
       this.best = event.best;
       this.nodes.get(event.best).row = event.row;
       this.texts.set(event.best, event.text);
     } else if (event.event === 'done') {
-      this.best = event.path.at(-1) ?? 0;
-      for (const { path, text } of event.hypotheses) this.texts.set(path.at(-1) ?? 0, text);
+      this.best = this.#lastOf(event.path);
+      for (const { path, text } of event.hypotheses) this.texts.set(this.#lastOf(path), text);
       this.done = true;
     }
   }
@@ -102,6 +104,11 @@ export class Run {
       most: largest(values),
       room: this.done ? 0 : columns,
     };
+  }
+
+  /** The last node of a path that the server gave. */
+  #lastOf(path) {
+    return path.findLast((id) => this.nodes.has(id)) ?? 0;
   }
 
   #textOf(path) {

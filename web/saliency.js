@@ -26,7 +26,8 @@ export function saliencyView(app) {
   const hint = element('p', { className: 'hint' });
   const panels = new Panels(['Saliency', 'Attention'], (row, column) => store.set({ row, column }));
   /** @type {{saliency: ?HeatMap, attention: ?HeatMap, isAwaited: boolean}} */
-  const known = { saliency: null, attention: null, isAwaited: true };
+  const nothing = { saliency: null, attention: null, isAwaited: true };
+  const known = { ...nothing };
   const failed = new Set();
   const show = (more) => {
     Object.assign(known, more);
@@ -60,6 +61,15 @@ export function saliencyView(app) {
     follow.drop();
     followAttention.drop();
   };
+  let shown = ''; // the hypothesis of which something is known
+  /** Maps of two hypotheses do not stand side by side. */
+  const turnTo = (hypothesis) => {
+    if (hypothesis === shown) return;
+    shown = hypothesis;
+    leave();
+    Object.assign(known, nothing);
+    panels.show([], -1, -1);
+  };
   return {
     controls: kind.node,
     node: element('div', {}, hint, panels.node),
@@ -68,6 +78,7 @@ export function saliencyView(app) {
       const { run, selection } = app;
       const { saliency, path, row, column } = store.state;
       kind.choose(saliency);
+      turnTo(JSON.stringify([run.id, path]));
       panels.pin(row, column);
       if (!run.done) return leave();
       follow(

@@ -66,7 +66,7 @@ export function snapshots(app) {
       { layers },
       { part: chosen.part, layer: chosen.name, head: state.head },
     );
-    const index = Math.min(state.sentence, saved.sentences.length - 1);
+    const index = Math.max(0, Math.min(state.sentence, saved.sentences.length - 1));
     const { labels } = saved.sentences[index];
     fillSelect(
       sentence,
@@ -93,6 +93,7 @@ export function snapshots(app) {
           ...labels[selection.part],
           values,
           most: largest(values),
+          signed: values.some((value) => value < 0),
         }),
     );
   };
@@ -128,7 +129,11 @@ export function snapshots(app) {
     refresh,
     /** The map under the slider, if there is one. */
     shown: () => (node.hidden || !figure.map ? [] : [figure.map]),
-    leave: play.stop,
+    leave() {
+      play.stop();
+      loadList.drop();
+      loadMap.drop();
+    },
     play: play.toggle,
   };
 }

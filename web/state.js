@@ -22,7 +22,7 @@ export const defaults = {
   path: '',
   saliency: 'gradient',
   compare: 'inputs',
-  model2: 1,
+  model2: -1, // -1: the first other one
   source2: '',
   layer2: '',
   head2: 'mean',

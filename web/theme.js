@@ -13,16 +13,32 @@ export function theme(onChange) {
     document.documentElement.style.colorScheme = name;
     forgetPalette();
   };
-  apply(localStorage.getItem(stored) ?? '');
+  apply(remembered() ?? '');
   dark.addEventListener('change', () => {
     forgetPalette();
     onChange();
   });
   return () => {
-    const now = localStorage.getItem(stored) ?? (dark.matches ? 'dark' : 'light');
+    const now = document.documentElement.style.colorScheme || (dark.matches ? 'dark' : 'light');
     const next = now === 'dark' ? 'light' : 'dark';
-    localStorage.setItem(stored, next);
+    remember(next);
     apply(next);
     onChange();
   };
+}
+
+function remembered() {
+  try {
+    return localStorage.getItem(stored);
+  } catch {
+    return null; // browsers may keep nothing
+  }
+}
+
+function remember(name) {
+  try {
+    localStorage.setItem(stored, name);
+  } catch {
+    // it lasts as long as the page
+  }
 }

@@ -28,7 +28,7 @@ export function timeline(app) {
   const looked = element('p', { className: 'flow', dir: 'auto' });
   const trail = new Figure('The same head, all steps so far', app, {
     tallest: 0.4,
-    onPin: (row, column) => row >= 0 && app.store.set({ step: row, column }),
+    onPin: (row, column) => app.store.set({ step: row < 0 ? stepNow() : row, column }),
   });
   const load = latest(app, () => clear());
   /** @type {?import('./maps.js').HeatMap} */
@@ -87,11 +87,14 @@ export function timeline(app) {
     update() {
       const { run, selection } = app;
       const { path } = app.store.state;
+      if (!run.done) return load.reset();
       if (map) draw();
-      if (!run.done) return load.drop();
       load(JSON.stringify([run.id, selection, path]), () => loadMap(run, selection, path), show);
     },
-    leave: play.stop,
+    leave() {
+      play.stop();
+      load.drop();
+    },
     play: play.toggle,
     export: () =>
       map && {

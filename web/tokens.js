@@ -8,8 +8,8 @@
  */
 export function tokenText(token, inPieces = true) {
   if (/^<.*>$/.test(token) && token.length < 8) return token;
-  if (token.startsWith('▁')) return token.slice(1) || '▁';
-  return inPieces && /^\p{L}/u.test(token) ? '·' + token : token;
+  if (token.startsWith('▁')) return spaced(token.slice(1)) || '▁';
+  return inPieces && /^\p{L}/u.test(token) ? '·' + spaced(token) : spaced(token);
 }
 
 /**
@@ -20,7 +20,7 @@ export function tokenText(token, inPieces = true) {
 export function choiceText(token, tokenizer) {
   const isWhole = ['word', 'line', 'character', 'byte'].includes(tokenizer);
   if (isWhole || token.startsWith('▁') || isSpecial(token)) return tokenText(token, false);
-  return '·' + token;
+  return '·' + spaced(token);
 }
 
 /**
@@ -44,12 +44,15 @@ const specials = 3; // the first ids stand for no text: the unknown, the start, 
 export function spell(tokens, tokenizer) {
   const written = tokens.filter((node) => node.token_id >= specials).map(({ token }) => token);
   if (tokenizer === 'word') return written.join(' ');
-  const spaced = written.map((token) => token.replaceAll('▁', ' '));
-  if (tokenizer === 'line') return spaced.join(' ');
-  if (tokenizer === 'character') return spaced.join('');
-  const text = new TextDecoder().decode(Uint8Array.from(spaced.flatMap(bytesOf)));
+  const pieces = written.map(spaced);
+  if (tokenizer === 'line') return pieces.join(' ');
+  if (tokenizer === 'character') return pieces.join('');
+  const text = new TextDecoder().decode(Uint8Array.from(pieces.flatMap(bytesOf)));
   return tokenizer === 'byte' ? text : text.replace(/^ /, ''); // pieces begin words by a space
 }
+
+/** A token with the spaces that it stands for. */
+const spaced = (token) => token.replaceAll('▁', ' ');
 
 /** The bytes of a piece, which may be the name of one: <0xC3>. */
 function bytesOf(piece) {

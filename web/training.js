@@ -24,11 +24,12 @@ export function trainingView(app) {
   const grid = element('div', { className: 'charts' }, ...drawn.map(({ view }) => view.node));
   const maps = snapshots(app);
   let [model, from, lines, timer] = [null, 0, [], 0];
+  let asking = null; // for the log of the model; another begins anew
 
-  const poll = async (asked) => {
+  const poll = async (now) => {
     try {
-      const answer = await getTraining(asked.id, from);
-      if (asked !== model) return;
+      const answer = await getTraining(model.id, from);
+      if (now !== asking) return;
       lines = answer.next < from ? answer.lines : lines.concat(answer.lines);
       from = answer.next;
       if (answer.lines.length) {
@@ -38,9 +39,9 @@ export function trainingView(app) {
         status.textContent = 'There is no log beside this model yet. Curves come when it is trained.';
       }
     } catch (error) {
-      app.fail(error);
+      if (now === asking) app.fail(error);
     }
-    if (asked === model) timer = setTimeout(() => poll(asked), interval);
+    if (now === asking) timer = setTimeout(() => poll(now), interval);
   };
   const show = () => {
     for (const { view, ...chart } of drawn) view.show(seriesOf(chart, lines));
@@ -51,7 +52,7 @@ export function trainingView(app) {
   };
   const leave = () => {
     clearTimeout(timer);
-    model = null;
+    [model, asking] = [null, null];
     maps.leave();
   };
   return {
@@ -63,7 +64,7 @@ export function trainingView(app) {
         [model, from, lines] = [app.model, 0, []];
         drawn.forEach(({ view }) => (view.node.hidden = true));
         status.textContent = '';
-        poll(model);
+        poll((asking = Symbol('asking')));
       }
       maps.update();
     },

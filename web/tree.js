@@ -1,6 +1,6 @@
 // The drawing of a search as a tree: a column a step, candidates kept and pruned. It only grows.
 import { element, svg } from './dom.js';
-import { percent, weight } from './numbers.js';
+import { percent, total, weight } from './numbers.js';
 import { fitted } from './paint.js';
 import { choiceText } from './tokens.js';
 
@@ -165,6 +165,7 @@ function link(node, from, to) {
 
 function box(node, tokenizer, { x, y }) {
   const probability = Math.exp(node.log_probability);
+  const token = choiceText(node.token, tokenizer);
   const score = (x, text) => svg('text', { class: 'score', x, y: 4, 'text-anchor': 'end' }, text);
   return svg(
     'g',
@@ -176,12 +177,12 @@ function box(node, tokenizer, { x, y }) {
     svg(
       'title',
       {},
-      `${node.token}  probability ${weight(probability)}, total ${node.total.toFixed(2)}`,
+      `${token}  probability ${weight(probability)}, total ${total(node.total)}`,
     ),
     svg('rect', { x: -6, y: -11, width: boxWidth, height: 22, rx: 4 }),
-    svg('text', { y: 4 }, fitted(choiceText(node.token, tokenizer), labelWidth)),
+    svg('text', { y: 4 }, fitted(token, labelWidth)),
     score(scoreAt, percent(probability)),
-    score(totalAt, node.total.toFixed(2)),
+    score(totalAt, total(node.total)),
   );
 }
 

@@ -1,7 +1,7 @@
 // Heat maps as SVG, side by side, each with the scale of its colours.
 import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
 import { element } from './dom.js';
-import { escape, heading, stackedSvg, tag } from './markup.js';
+import { escape, heading, headingWidth, stackedSvg, tag } from './markup.js';
 import { brief, weight } from './numbers.js';
 import { mostOf, roomForLabels, shortLabels } from './paint.js';
 
@@ -38,7 +38,7 @@ export function heatMaps(maps) {
     );
     const width = Math.max(map.columns.length * cell.across, scaleWidth);
     const height = map.rows.length * cell.down;
-    x += Math.ceil(room.left + width + room.right + gap);
+    x += Math.ceil(Math.max(room.left + width + room.right, headingWidth(map.title)) + gap);
     tallest = Math.max(tallest, Math.ceil(titleHeight + room.top + height + scaleHeight));
     return body;
   });

@@ -54,6 +54,7 @@ export function emptyView(app, lack) {
 /** Offers the sentences that training kept maps of. */
 async function suggest(app, node) {
   const { sentences } = await getSnapshots(app.model.id).catch(() => ({ sentences: [] }));
+  if (!node.isConnected) return;
   node.append(
     ...sentences.map(({ text }) =>
       element(

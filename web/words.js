@@ -8,6 +8,8 @@ export function words(onChange) {
   const line = element('p', { className: 'flow words', dir: 'auto' });
   const node = element('div', {}, element('h3', {}, 'Choose a word to change it'), line);
   let shown = null;
+  let last = ['', '']; // what was shown: the sentence and its original
+  let focused = -1; // the word that was changed by keyboard
 
   const edit = (parts, place) => {
     const input = element('input', {
@@ -16,15 +18,19 @@ export function words(onChange) {
       size: Math.max(3, parts[place].length),
       dir: 'auto',
     });
+    let isDone = false; // an input that leaves the page loses the focus once more
     const finish = () => {
-      if (!input.isConnected) return;
+      if (isDone) return;
+      isDone = true;
       shown = null;
-      onChange(parts.with(place, input.value).join('').replace(/\s+/g, ' ').trim());
+      const changed = parts.with(place, input.value).join('').replace(/\s+/g, ' ').trim();
+      if (changed === last[0] || !changed) show(...last);
+      else onChange(changed);
     };
     input.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') finish();
-      if (event.key === 'Escape') {
-        input.value = parts[place];
+      if (event.key === 'Escape') input.value = parts[place];
+      if (event.key === 'Enter' || event.key === 'Escape') {
+        focused = place;
         finish();
       }
       event.stopPropagation();
@@ -37,6 +43,7 @@ export function words(onChange) {
   const show = (sentence, original) => {
     if (shown === sentence + '\n' + original) return;
     shown = sentence + '\n' + original;
+    last = [sentence, original];
     const parts = sentence.split(/(\s+)/);
     const before = new Set(original.split(/\s+/));
     line.replaceChildren(
@@ -54,6 +61,8 @@ export function words(onChange) {
           : ' ',
       ),
     );
+    if (focused >= 0) line.childNodes[focused]?.focus?.();
+    focused = -1;
   };
   return { node, show };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/base/special_tokens.h"
@@ -71,10 +72,12 @@ class Beam {
               std::vector<Candidate>& chosen) const {
     std::vector<Candidate> candidates;
     for (size_t i = begin; i < end; ++i) add_candidates(logits, likeliest, i, candidates);
-    std::ranges::stable_sort(candidates, std::greater(), &Candidate::total);
+    std::ranges::stable_sort(candidates, std::greater(),
+                             [](const Candidate& c) { return std::pair(c.possible, c.total); });
     std::vector<bool> kept(candidates.size(), false);
     size_t going_on = 0;
     for (size_t rank = 0; rank < candidates.size() && going_on < config_.beam; ++rank) {
+      if (!candidates[rank].possible) break;
       const bool ends = candidates[rank].token == kEnd;
       if (ends && rank >= config_.beam) continue;
       kept[rank] = true;
@@ -90,15 +93,17 @@ class Beam {
     const int32_t* ids = likeliest.ids.data() + i * likeliest.k;
     const float* values = likeliest.log_probabilities.data() + i * likeliest.k;
     const double before = live.so_far.log_probability;
-    if (const auto token = frontier_.forced(live)) {
+    const std::optional<int32_t> forced = frontier_.forced(live);
+    if (forced) {
       const std::span<const float> row = logits.slice_rows(i, 1).span();
       const float lse = row[static_cast<size_t>(ids[0])] - values[0];
-      const float log_probability = row[static_cast<size_t>(*token)] - lse;
-      to.push_back({i, *token, log_probability, before + double{log_probability}});
-      return;
+      const float log_probability = row[static_cast<size_t>(*forced)] - lse;
+      to.push_back({i, *forced, log_probability, before + double{log_probability}});
+      if (config_.observer == nullptr) return;
     }
     for (size_t j = 0; j < likeliest.k && ids[j] >= 0; ++j) {
-      to.push_back({i, ids[j], values[j], before + double{values[j]}});
+      if (ids[j] == forced) continue;
+      to.push_back({i, ids[j], values[j], before + double{values[j]}, !forced});
     }
   }
 

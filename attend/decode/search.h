@@ -71,7 +71,8 @@ struct Candidate {
   size_t parent;  // of the live hypotheses
   int32_t token;
   float log_probability;
-  double total;  // with the parent's
+  double total;          // with the parent's
+  bool possible = true;  // false where a prefix says otherwise: for an observer's eyes only
 };
 
 class SearchObserver {
@@ -79,8 +80,8 @@ class SearchObserver {
   virtual ~SearchObserver() = default;
   // How many candidates it wants to see after each hypothesis; there may be more.
   virtual size_t candidates() const { return 0; }
-  // The candidates of one source, best first. The beam goes on with those that are `kept`, or they
-  // end.
+  // The candidates of one source, best first, those that are not possible last. The beam goes on
+  // with those that are `kept`, or they end.
   virtual void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
                        const std::vector<bool>& kept) = 0;
 };

@@ -70,6 +70,29 @@ TEST(BeamTree, ShowsWhatWasPruned) {
   EXPECT_EQ(seen, tree.nodes().size());
 }
 
+TEST(BeamTree, ShowsWhatCouldHaveStoodInPlaceOfAPrefix) {
+  const ToyGenerator model(9, 5);
+  SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
+  const Prefixes prefix = {{6, 3}};
+  const auto alone = search(model, one_source(), config, prefix)[0];
+  BeamTree tree(4);
+  config.observer = &tree;
+  const auto watched = search(model, one_source(), config, prefix)[0];
+  ASSERT_EQ(alone.size(), watched.size());
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].tokens, watched[i].tokens);
+  const std::vector<size_t> path = tree.path(watched[0]);
+  for (size_t t = 0; t < prefix[0].size(); ++t) {
+    std::vector<BeamNode> offered;
+    for (const BeamNode& node : tree.nodes()) {
+      if (node.parent == (t == 0 ? 0 : path[t - 1])) offered.push_back(node);
+    }
+    ASSERT_EQ(offered.size(), 4u);
+    EXPECT_EQ(offered[0].token, prefix[0][t]);
+    for (size_t i = 0; i < offered.size(); ++i) EXPECT_EQ(offered[i].kept, i == 0);
+    EXPECT_GE(offered[1].log_probability, offered[2].log_probability);
+  }
+}
+
 TEST(StepRows, AreTheRowsOfTheMap) {
   const TextModel model = small_transformer_model();
   const Reading reading = written_reading(model, "abcd", {.beam = 1, .max_length = 6});

@@ -16,7 +16,8 @@ import urllib.parse
 import xml.etree.ElementTree
 
 from page import VIEWS, PageTest, fetch, options, post_run, read_map, weight
-from state_test import StateTest  # noqa: F401, it is run with those below
+from state_test import StateTest  # noqa: F401, they are run with those below
+from views_test import ViewsTest  # noqa: F401
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -249,10 +250,10 @@ class ExploreTest(PageTest):
         self.open_link(view="compare", compare="models", model2=bytes_model, source=options.sentence,
                        layer=self.layer["name"], head="1")
         self.browser.wait("return document.querySelector('figcaption span').textContent")
-        self.assertEqual(self.browser.run("return [...document.querySelectorAll('figcaption span')]"
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('figure:not([hidden]) figcaption span')]"
                                           ".map((title) => title.textContent)"),
-                         [f"model: {self.layer['name']}, head 1", "bytes: output to input, mean of all layers",
-                          "second − first"])
+                         [f"model: {self.layer['name']}, head 1", "bytes: output to input, mean of all layers"])
+        self.assertIn("no tokens in common", self.browser.text(".compare"))
         self.choose(0, "encoder")
         self.browser.wait("return document.querySelector('.compare').textContent.includes(arguments[0])",
                           "There is no attention from input to itself in bytes")

@@ -9,7 +9,7 @@ import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Space": "\ue00d", "ArrowLeft": "\ue012",
-        "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Control": "\ue009"}
+        "ArrowUp": "\ue013", "Home": "\ue011", "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Control": "\ue009"}
 
 # Counts what a page has asked for and not yet read, in every page before its own scripts.
 COUNT_WAITING = """
