@@ -99,6 +99,7 @@ foreach(ending svg png html json npy moses txt)
 endforeach()
 expect(0 "</s>" inspect ${model} "" --target "" --columns 60)
 expect(0 "^$" inspect ${model} may --out ${WORK}/upper.SVG)
+expect(0 "decoder" inspect ${model} may --coverage-penalty 0.2 --columns 60)
 
 # On a terminal a note stands below, no wider than that, which fits what is shown.
 if(SCRIPT)

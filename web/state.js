@@ -30,6 +30,8 @@ export const defaults = {
   sentence: 0,
 };
 
+const ranges = { beam: [1, 16], top: [1, 20] }; // that the explorer takes
+
 /** @typedef {typeof defaults} State */
 
 /** Holds the state, tells its subscribers of changes, and keeps the address in step. */
@@ -120,9 +122,13 @@ function parse(hash) {
     if (!(key in defaults)) continue;
     const isNumber = typeof defaults[key] === 'number';
     if (!isNumber) state[key] = text;
-    else if (Number.isInteger(Number(text))) state[key] = Number(text);
+    else if (Number.isInteger(Number(text))) state[key] = within(Number(text), ranges[key]);
   }
   return state;
+}
+
+function within(value, [least, most] = [-Infinity, Infinity]) {
+  return Math.max(least, Math.min(most, value));
 }
 
 /** @param {State} state */

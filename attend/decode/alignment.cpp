@@ -102,8 +102,13 @@ std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, cons
 }
 
 std::vector<Link> strongest_links(const Tensor& weights) {
+  return weights.rows() == 0 ? std::vector<Link>()
+                             : row_links(weights.slice_rows(0, weights.rows() - 1));
+}
+
+std::vector<Link> row_links(const Tensor& weights) {
   std::vector<Link> links;
-  for (size_t t = 0; t + 1 < weights.rows() && weights.width() > 0; ++t) {
+  for (size_t t = 0; t < weights.rows() && weights.width() > 0; ++t) {
     const auto row = weights.slice_rows(t, 1).span();
     const auto best = std::ranges::max_element(row) - row.begin();
     links.push_back({static_cast<uint32_t>(best), static_cast<uint32_t>(t)});

@@ -31,5 +31,7 @@ std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, cons
 
 // The link of each target token to the source token that it looks at most. Ends are left out.
 std::vector<Link> strongest_links(const Tensor& weights);
+// Of each row to the column that it looks at most.
+std::vector<Link> row_links(const Tensor& weights);
 
 }  // namespace attend

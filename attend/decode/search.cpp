@@ -92,6 +92,7 @@ class Beam {
     const Live& live = frontier_.live()[i];
     const int32_t* ids = likeliest.ids.data() + i * likeliest.k;
     const float* values = likeliest.log_probabilities.data() + i * likeliest.k;
+    if (ids[0] < 0) return;  // none has a probability
     const double before = live.so_far.log_probability;
     const std::optional<int32_t> forced = frontier_.forced(live);
     if (forced) {

@@ -1,6 +1,7 @@
 #include "attend/inspect/draw.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "attend/base/names.h"
 #include "attend/base/special_tokens.h"
@@ -35,17 +36,23 @@ std::string npy_of(std::span<const HeatMap> maps) {
   return npy_bytes(Tensor::of(all, {maps.size(), maps[0].rows.size(), maps[0].columns.size()}));
 }
 
-// Without the last column where it is the source's end.
+// Without the rows and columns of a start and an end.
 Tensor words_of(const HeatMap& map) {
-  const bool end = !map.columns.empty() && map.columns.back() == kSpecialPieces[kEnd];
-  return end ? map.values.slice_columns(0, map.columns.size() - 1) : map.values;
+  const auto words = [](const std::vector<std::string>& labels) {
+    const size_t begin = !labels.empty() && labels.front() == kSpecialPieces[kStart] ? 1 : 0;
+    const bool ends = labels.size() > begin && labels.back() == kSpecialPieces[kEnd];
+    return std::pair(begin, labels.size() - begin - (ends ? 1 : 0));
+  };
+  const auto [first_row, rows] = words(map.rows);
+  const auto [first_column, columns] = words(map.columns);
+  return map.values.slice_rows(first_row, rows).slice_columns(first_column, columns);
 }
 
 std::string links_of(std::span<const HeatMap> maps) {
   std::string lines;
   for (const HeatMap& map : maps) {
     if (maps.size() > 1) lines += map.title + " ||| ";
-    lines += format_links(strongest_links(words_of(map))) + "\n";
+    lines += format_links(row_links(words_of(map))) + "\n";
   }
   return lines;
 }

@@ -6,6 +6,20 @@
 #include "attend/base/error.h"
 
 namespace attend {
+namespace {
+
+float largest_size(const HeatMap& map) {
+  float most = 0.0f;
+  for (size_t row = 0; row < map.rows.size(); ++row) {
+    for (size_t column = 0; column < map.columns.size(); ++column) {
+      const float size = std::abs(map.at(row, column));
+      if (std::isfinite(size)) most = std::max(most, size);
+    }
+  }
+  return most;
+}
+
+}  // namespace
 
 void HeatMap::check() const {
   const bool matrix = values.defined() && values.rank() == 2 && values.dtype() == DType::kFloat32;
@@ -25,13 +39,7 @@ void HeatMap::check() const {
 }
 
 float HeatMap::largest() const {
-  float most_of_all = 0.0f;
-  for (size_t row = 0; row < rows.size(); ++row) {
-    for (size_t column = 0; column < columns.size(); ++column) {
-      const float size = std::abs(at(row, column));
-      if (std::isfinite(size)) most_of_all = std::max(most_of_all, size);
-    }
-  }
+  const float most_of_all = largest_size(*this);
   return most_of_all > 0.0f ? most_of_all : 1.0f;
 }
 
@@ -46,8 +54,8 @@ float HeatMap::level(size_t row, size_t column) const {
 
 void share_scale(std::span<HeatMap> maps) {
   float most = 0.0f;
-  for (const HeatMap& map : maps) most = std::max(most, map.largest());
-  for (HeatMap& map : maps) map.most = most;
+  for (const HeatMap& map : maps) most = std::max(most, largest_size(map));
+  for (HeatMap& map : maps) map.most = most > 0.0f ? most : 1.0f;
 }
 
 }  // namespace attend

@@ -16,7 +16,8 @@ inline constexpr std::string_view kAttentionNote =
     "little, and other weights can give the same output; compare with saliency.";
 inline constexpr std::string_view kSaliencyNote =
     "Saliency shows how the output would change with each token's vector, near this input only "
-    "(integrated: on the way to it from zeros); above 0 a token was for what was written, and "
+    "(integrated: on the way to it from unknown tokens); above 0 a token was for what was written, "
+    "and "
     "attention shows where the model reads.";
 
 struct HeatMap {

@@ -9,6 +9,7 @@
 #include "attend/attention/recorder.h"
 #include "attend/base/error.h"
 #include "attend/base/special_tokens.h"
+#include "attend/decode/covering.h"
 #include "attend/decode/line_limit.h"
 #include "attend/decode/score.h"
 #include "attend/tensor/tape.h"
@@ -89,7 +90,11 @@ Reading written_reading(const TextModel& model, std::string_view source,
   Reading reading = given_reading(model, source, "");
   SearchConfig fitting = config;
   fitting.places = learned_positions(model.config).value_or(0);
-  reading.target = search(*model.model, one_sequence(reading.source), fitting)[0].front().tokens;
+  const Tokens one = one_sequence(reading.source);
+  const auto found = config.coverage_penalty > 0.0f
+                         ? search_covering(*model.model, *model.model, one, fitting)
+                         : search(*model.model, one, fitting);
+  reading.target = found[0].front().tokens;
   return reading;
 }
 

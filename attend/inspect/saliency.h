@@ -9,8 +9,10 @@
 namespace attend {
 
 enum class SaliencyMethod {
-  kGradient,    // gradient x input (Shrikumar et al., 2016)
-  kIntegrated,  // integrated gradients from vectors of zeros (Sundararajan et al., 2017)
+  kGradient,  // gradient x input (Shrikumar et al., 2016)
+  // Integrated gradients (Sundararajan et al., 2017), from the vector of the unknown token: from
+  // zeros the way would begin where norms turn by all of it at once.
+  kIntegrated,
 };
 SaliencyMethod saliency_method_from_name(std::string_view name);  // ConfigError with the choices
 

@@ -30,8 +30,10 @@ Tensor stacked(std::span<const Tensor> heads) {
 
 std::vector<int32_t> ids_in(const SafetensorsFile& file, const std::string& name) {
   const Tensor ids = file.read(name);
-  if (ids.dtype() != DType::kInt32)
-    throw FormatError("{}: {} are no ids", file.path().string(), name);
+  if (ids.dtype() != DType::kInt32) {
+    throw FormatError("{}: {} are no ids; it is damaged, remove the file", file.path().string(),
+                      name);
+  }
   const auto span = ids.index_span();
   return {span.begin(), span.end()};
 }
@@ -60,12 +62,16 @@ void write_snapshot(const ModelDirectory& directory, int64_t step, const TextMod
 std::vector<int64_t> snapshot_steps(const ModelDirectory& directory) {
   std::vector<int64_t> steps;
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(directory.looks(), none)) {
-    const std::string name = entry.path().filename().string();
+  // It may change meanwhile: training goes on.
+  for (std::filesystem::directory_iterator entry(directory.looks(), none), end;
+       !none && entry != end; entry.increment(none)) {
+    const std::string name = entry->path().filename().string();
     if (!name.starts_with(kPrefix) || !name.ends_with(kEnding)) continue;
-    const char* const end = name.data() + name.size() - kEnding.size();
+    const char* const last = name.data() + name.size() - kEnding.size();
     int64_t step = 0;
-    if (std::from_chars(name.data() + kPrefix.size(), end, step).ptr == end) steps.push_back(step);
+    if (std::from_chars(name.data() + kPrefix.size(), last, step).ptr == last) {
+      steps.push_back(step);
+    }
   }
   std::ranges::sort(steps);
   return steps;
@@ -84,13 +90,26 @@ Reading Snapshot::reading(size_t sentence) const {
           ids_in(file_, fmt::format("{}.target", sentence))};
 }
 
+bool Snapshot::is_of_same(const Snapshot& other) const {
+  if (sentences_ != other.sentences_) return false;
+  for (size_t i = 0; i < sentences_; ++i) {
+    const Reading mine = reading(i), theirs = other.reading(i);
+    if (mine.source != theirs.source || mine.target != theirs.target) return false;
+  }
+  return true;
+}
+
 Tensor Snapshot::map(size_t sentence, std::string_view layer, HeadChoice head) const {
   const std::string name = fmt::format("{}.{}", sentence, layer);
-  if (file_.find(name) == nullptr || file_.find(name)->shape.rank() != 3) {
+  if (file_.find(name) == nullptr) {
     throw ConfigError("{}: no map {}", file_.path().string(), name);
   }
   const Tensor all = file_.read(name);
   const Shape& shape = all.shape();
+  if (all.dtype() != DType::kFloat32 || shape.rank() != 3 || shape[0] == 0) {
+    throw FormatError("{}: {} is no map but {}; it is damaged, remove the file",
+                      file_.path().string(), name, shape);
+  }
   std::vector<Tensor> heads;
   for (size_t i = 0; i < shape[0]; ++i) {
     heads.push_back(Tensor::of(all.slice_rows(i, 1).to_vector(), {shape[1], shape[2]}));

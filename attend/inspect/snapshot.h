@@ -20,6 +20,7 @@ class Snapshot {
   Snapshot(const ModelDirectory& directory, int64_t step);
 
   size_t sentences() const { return sentences_; }
+  bool is_of_same(const Snapshot& other) const;  // sentences and what was to be written
   Reading reading(size_t sentence) const;
   // ConfigError where it has no such sentence, layer or head.
   Tensor map(size_t sentence, std::string_view layer, HeadChoice head) const;

@@ -18,20 +18,22 @@ std::optional<RecordRequest> StepRows::wants(const std::string& layer) {
 
 void StepRows::take(RecordedHead head) {
   const Tensor& weights = head.weights;
-  if (!sum_.defined()) sum_ = Tensor::zeros({weights.rows(), source_tokens_});
-  ++heads_;
+  heads_ += head.sequence == 0 ? 1 : 0;
   for (size_t i = 0; i < weights.rows(); ++i) {
+    const size_t hypothesis = head.sequence + i;
+    if (sums_.size() <= hypothesis) sums_.resize(hypothesis + 1);
+    std::vector<float>& sum = sums_[hypothesis];
+    sum.resize(source_tokens_);
     const auto from = weights.slice_rows(i, 1).span();
-    float* to = sum_.data() + i * source_tokens_ + head.first_key;
-    for (size_t k = 0; k < from.size(); ++k) to[k] += from[k];
+    for (size_t k = 0; k < from.size(); ++k) sum.at(head.first_key + k) += from[k];
   }
 }
 
 std::vector<float> StepRows::finish_step(size_t hypothesis) {
-  if (!sum_.defined()) return {};
-  std::vector<float> row = sum_.slice_rows(hypothesis, 1).to_vector();
+  if (sums_.empty()) return {};
+  std::vector<float> row = std::move(sums_.at(hypothesis));
   for (float& weight : row) weight /= static_cast<float>(heads_);
-  sum_ = Tensor();
+  sums_.clear();
   heads_ = 0;
   return row;
 }

@@ -22,7 +22,9 @@ class StepRows : public Recorder {
  private:
   std::vector<std::string> names_;
   size_t source_tokens_;
-  Tensor sum_;  // [hypotheses, source tokens]
+  // Of each hypothesis. A layer hands over all at once as rows of one sequence, or one by one as
+  // sequences of their own.
+  std::vector<std::vector<float>> sums_;
   size_t heads_ = 0;
 };
 

@@ -128,7 +128,9 @@ class LabelledMap {
     size_t height = 0;
     for (size_t i = 0; i < count; ++i) {
       const std::string text = visible(map_.columns[begin + i]);
-      for (const Cluster& cluster : clusters_of(text)) labels[i].emplace_back(cluster.text);
+      for (const Cluster& cluster : clusters_of(text)) {
+        labels[i].push_back(cut_to(cluster.text, plan_.cell));
+      }
       if (labels[i].size() > kTallestLabel) {
         labels[i].resize(kTallestLabel - 1);
         labels[i].emplace_back("…");

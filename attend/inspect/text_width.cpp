@@ -39,15 +39,19 @@ void for_each_character(std::string_view text, Visit visit) {
   }
 }
 
-// A sequence of emoji (a family, a flag) is one picture two columns wide.
+// A sequence of emoji (a family, a flag) is one picture two columns wide; letters that are joined
+// take the room of all of them.
 size_t cluster_width(std::string_view text) {
   size_t columns = 0;
-  bool emoji = false;
+  bool picture = false, styled = false;
   for_each_character(text, [&](UChar32 c) {
     columns += width(c);
-    emoji |= c == static_cast<UChar32>(kEmojiStyle);
+    styled |= c == static_cast<UChar32>(kEmojiStyle);
+    picture |= u_hasBinaryProperty(c, UCHAR_EXTENDED_PICTOGRAPHIC) != 0 ||
+               u_hasBinaryProperty(c, UCHAR_REGIONAL_INDICATOR) != 0;
   });
-  return emoji ? 2 : std::min<size_t>(columns, 2);
+  if (styled) return 2;
+  return picture ? std::min<size_t>(columns, 2) : columns;
 }
 
 struct Close {

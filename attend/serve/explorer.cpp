@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kKeptRuns = 32;
+constexpr size_t kKeptRuns = 32, kKeptNodes = 4'000'000;
 constexpr size_t kMostLogBytes = 4 << 20;  // of one answer
 constexpr size_t kLargestThumbnail = 128;
 constexpr size_t kSaliencyTurn = 1024;  // rows of a model, until others may compute
@@ -164,10 +164,12 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
 
 std::string Explorer::snapshots(size_t number) const {
   const auto& [directory, text] = model(number);
-  const std::vector<int64_t> steps = snapshot_steps(directory);
+  std::vector<int64_t> steps = snapshot_steps(directory);
   Json sentences = Json::array();
   if (!steps.empty()) {
     const Snapshot last(directory, steps.back());
+    // Training may have gone on with other sentences.
+    std::erase_if(steps, [&](int64_t step) { return !last.is_of_same(Snapshot(directory, step)); });
     for (size_t i = 0; i < last.sentences(); ++i) {
       const Reading reading = last.reading(i);
       Json parts;
@@ -192,7 +194,14 @@ std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) 
 }
 
 void Explorer::start_run(std::string_view text, const Emit& emit) {
-  const EmitJson tell = [&](const Json& event) { return emit(json_text(event)); };
+  std::unique_lock computing(computing_, std::defer_lock);
+  const EmitJson tell = [&](const Json& event) {
+    const bool mine = computing.owns_lock();
+    if (mine) computing.unlock();  // others may have a turn, also while nobody takes what is told
+    const bool wanted = emit(json_text(event));
+    if (mine) computing.lock();
+    return wanted;
+  };
   try {
     RunRequest request = RunRequest::parse(text);
     const TextModel& asked = model(request.model).model;
@@ -200,18 +209,26 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
       const std::lock_guard lock(runs_lock_);
       request.number = next_run_++;
     }
-    const std::lock_guard computing(computing_);
+    computing.lock();
     auto run = request.target ? given_run(asked, request, tell) : written_run(asked, request, tell);
     if (!run) return;  // nobody listens any more
     const Json done = run->done;
-    {
-      const std::lock_guard lock(runs_lock_);
-      runs_[request.number] = std::make_shared<const ExplorerRun>(*std::move(run));
-      if (runs_.size() > kKeptRuns) runs_.erase(runs_.begin());
-    }
+    keep(request.number, std::make_shared<const ExplorerRun>(*std::move(run)));
     tell(done);                            // what asks for its maps now finds the run
   } catch (const std::exception& error) {  // also of the system, such as no memory
     tell({{"event", "error"}, {"error", error.what()}});
+  }
+}
+
+// Forgets the oldest ones where there are too many, or their trees too large.
+void Explorer::keep(size_t number, std::shared_ptr<const ExplorerRun> run) {
+  const std::lock_guard lock(runs_lock_);
+  runs_[number] = std::move(run);
+  size_t nodes = 0;
+  for (const auto& [_, kept] : runs_) nodes += kept->tree->nodes().size();
+  while (runs_.size() > kKeptRuns || (runs_.size() > 1 && nodes > kKeptNodes)) {
+    nodes -= runs_.begin()->second->tree->nodes().size();
+    runs_.erase(runs_.begin());
   }
 }
 

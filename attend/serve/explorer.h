@@ -66,6 +66,7 @@ class Explorer {
  private:
   const ExploredModel& model(size_t number) const;
   std::shared_ptr<const ExplorerRun> find(size_t number) const;
+  void keep(size_t number, std::shared_ptr<const ExplorerRun> run);
 
   std::vector<ExploredModel> models_;
   mutable TurnLock computing_;

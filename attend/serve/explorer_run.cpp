@@ -1,5 +1,6 @@
 #include "attend/serve/explorer_run.h"
 
+#include <cmath>
 #include <limits>
 
 #include "attend/base/special_tokens.h"
@@ -16,27 +17,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidestBeam = 64, kMostCandidates = 100;
-constexpr size_t kMostTokens = 4096;  // of a side
-constexpr float kLeastShown = -1e4f;  // JSON has no infinity
+constexpr size_t kWidestBeam = 16, kMostCandidates = 20;  // as the page has them
+constexpr size_t kMostTokens = 4096;                      // of a side
+
+// JSON has no infinity, and nothing that is no number.
+double shown(double log_probability) {
+  constexpr double kLeast = -1e4;
+  return std::isfinite(log_probability) ? std::max(log_probability, kLeast) : kLeast;
+}
 
 Json node_json(const Tokenizer& tokenizer, size_t number, const BeamNode& node) {
   return {{"id", number},
           {"parent", node.parent},
           {"token", tokenizer.piece(node.token)},
           {"token_id", node.token},
-          {"log_probability", std::max(node.log_probability, kLeastShown)},
-          {"total", std::max(node.total, double{kLeastShown})},
+          {"log_probability", shown(double{node.log_probability})},
+          {"total", shown(node.total)},
           {"kept", node.kept},
           {"ended", node.kept && node.token == kEnd}};
 }
 
 Json hypothesis_json(const std::string& text, const std::vector<size_t>& path, double score) {
-  return {{"text", text}, {"path", path}, {"score", score}};
+  return {{"text", text}, {"path", path}, {"score", shown(score)}};
 }
 
-void check_length(std::string_view what, size_t tokens) {
-  if (tokens <= kMostTokens) return;
+void check_length(const TextModel& model, std::string_view what, size_t tokens) {
+  const LineLimit limit = line_limit(model.config, kMostTokens);
+  if (limit.allows(tokens)) return;
+  if (limit.by_places) limit.fail(fmt::format("run: {}", what), tokens);
   throw DataError("run: the {} has {} tokens; the page shows at most {}", what, tokens,
                   kMostTokens);
 }
@@ -44,8 +52,8 @@ void check_length(std::string_view what, size_t tokens) {
 // What the page asks for as the model reads it. Throws DataError where it is too long.
 Reading asked_reading(const TextModel& model, const RunRequest& request) {
   Reading reading = given_reading(model, request.source, request.target.value_or(""));
-  check_length("input", reading.source.size());
-  check_length("output", reading.target.size());
+  check_length(model, "input", reading.source.size() - 1);
+  check_length(model, "output", reading.target.size());
   return reading;
 }
 
@@ -149,7 +157,7 @@ std::vector<int32_t> ids_of(const Json& json, const char* name) {
 Prefixes beginning_of(const TextModel& model, const RunRequest& request) {
   if (request.start.empty() && request.start_ids.empty()) return {};
   const auto ids = request.start.empty() ? request.start_ids : model.target->encode(request.start);
-  check_length("beginning", ids.size());
+  check_length(model, "beginning", ids.size());
   for (const int32_t id : ids) {
     if (static_cast<size_t>(id) < model.target->size()) continue;
     throw DataError("run: start_ids has {}; the vocabulary has {} tokens, from 0", id,
@@ -204,7 +212,8 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
   });
   SearchConfig config{.beam = request.beam, .n_best = request.beam};
   config.observer = tree.get();
-  config.max_length = std::min(3 * run.reading.source.size() + 20, kMostTokens);
+  const size_t given = start.empty() ? 0 : start.front().size();
+  config.max_length = std::min(given + 3 * run.reading.source.size() + 20, kMostTokens);
   config.places = learned_positions(model.config).value_or(0);
   std::vector<Hypothesis> found;
   try {

@@ -3,6 +3,7 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -15,6 +16,7 @@ namespace attend {
 namespace {
 
 constexpr size_t kLargestRequest = 1 << 20;
+constexpr int kForbidden = 403, kUnknownEncoding = 415;
 constexpr int kTooLarge = 413;  // also a form of some kilobytes, to the library
 constexpr const char* kJson = "application/json";
 constexpr const char* kBytes = "application/octet-stream";
@@ -56,9 +58,13 @@ struct ExplorerServer::Routes {
   Explorer& explorer;
   httplib::Server http;
   int number = 0;  // of the port, once it is known
+  std::atomic<bool> stopping = false;
 
   explicit Routes(Explorer& asked) : explorer(asked) {
     http.set_payload_max_length(kLargestRequest);
+    // One request a connection: the body of one that was refused is not read, and would be taken
+    // for the next request, with whatever Host it names.
+    http.set_keep_alive_max_count(1);
     http.set_default_headers(headers());
     // Not the library's own, which would share the port with another server.
     http.set_socket_options([](socket_t socket) {
@@ -66,8 +72,13 @@ struct ExplorerServer::Routes {
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     http.set_pre_routing_handler([this](const auto& request, auto& response) {
-      if (is_ours(request)) return httplib::Server::HandlerResponse::Unhandled;
-      fail(response, 403, "this explorer answers its own page on this machine only");
+      if (!is_ours(request)) {
+        fail(response, kForbidden, "this explorer answers its own page on this machine only");
+      } else if (request.has_header("Content-Encoding")) {  // the limit is for what was sent
+        fail(response, kUnknownEncoding, "requests are taken as they are, not compressed");
+      } else {
+        return httplib::Server::HandlerResponse::Unhandled;
+      }
       return httplib::Server::HandlerResponse::Handled;
     });
     http.set_exception_handler([](const auto&, auto& response, const std::exception_ptr& thrown) {
@@ -143,12 +154,13 @@ struct ExplorerServer::Routes {
     });
   }
 
-  // Sends what a writer writes, as it comes.
-  static void stream(httplib::Response& response, const char* type, Explorer::Writer write) {
+  // Sends what a writer writes, as it comes, until the server stops.
+  void stream(httplib::Response& response, const char* type, Explorer::Writer write) {
     response.set_chunked_content_provider(
-        type, [write = std::move(write)](size_t, httplib::DataSink& sink) {
+        type, [this, write = std::move(write)](size_t, httplib::DataSink& sink) {
           try {
             write([&](const std::string& bytes) {
+              if (stopping) return false;
               return bytes.empty() ? sink.is_writable() : sink.write(bytes.data(), bytes.size());
             });
           } catch (const std::exception&) {
@@ -187,13 +199,13 @@ ExplorerServer::~ExplorerServer() = default;
 
 void ExplorerServer::run() {
   running_ = true;
-  if (!stopping_) routes_->http.listen_after_bind();
+  if (!routes_->stopping) routes_->http.listen_after_bind();
   running_ = false;
 }
 
 // The library forgets a stop that comes before it listens.
 void ExplorerServer::stop() {
-  stopping_ = true;
+  routes_->stopping = true;
   while (running_ && !routes_->http.is_running()) std::this_thread::yield();
   routes_->http.stop();
 }

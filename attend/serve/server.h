@@ -24,7 +24,7 @@ class ExplorerServer {
   struct Routes;
   std::unique_ptr<Routes> routes_;
   uint16_t port_ = 0;
-  std::atomic<bool> running_ = false, stopping_ = false;
+  std::atomic<bool> running_ = false;
 };
 
 }  // namespace attend

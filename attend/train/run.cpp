@@ -160,7 +160,11 @@ class Run {
   void look(Trainer& trainer) {
     const int64_t step = trainer.state().step;
     if (!prepared_.looks || !prepared_.looks->due(step)) return;
-    trainer.with_kept_weights([&] { prepared_.looks->store(prepared_.model, step); });
+    try {
+      trainer.with_kept_weights([&] { prepared_.looks->store(prepared_.model, step); });
+    } catch (const std::exception& error) {  // training is worth more than its pictures
+      observer_.on_message(fmt::format("no maps stored at step {}: {}", step, error.what()));
+    }
   }
 
   // The model first: killed in between, the run comes to the same point again.

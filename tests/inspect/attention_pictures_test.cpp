@@ -104,6 +104,13 @@ TEST(Draw, LinksLeaveOutTheSourcesEnd) {
   EXPECT_EQ(draw({&empty, 1}, PictureFormat::kMoses), "\n");
 }
 
+TEST(Draw, LinksOfASequenceToItselfLeaveOutItsStart) {
+  const std::vector<std::string> tokens = {"<s>", "a", "b"};
+  HeatMap map = map_of(tokens, tokens);
+  map.values = Tensor::of({1, 0, 0, 0.9f, 0.1f, 0, 0.5f, 0.3f, 0.2f}, {3, 3});
+  EXPECT_EQ(draw({&map, 1}, PictureFormat::kMoses), "0-0 0-1\n");
+}
+
 TEST(Draw, LinksOfSeveralMapsAreNamed) {
   std::vector<HeatMap> maps = {diagonal({"a", "b", "</s>"}, {"c", "d", "</s>"}),
                                diagonal({"a", "</s>"}, {"c", "</s>"})};

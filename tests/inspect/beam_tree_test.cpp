@@ -93,28 +93,38 @@ TEST(BeamTree, ShowsWhatCouldHaveStoodInPlaceOfAPrefix) {
   }
 }
 
+// Of the best hypothesis of each step, whoever its neighbours are.
 TEST(StepRows, AreTheRowsOfTheMap) {
-  const TextModel model = small_transformer_model();
-  const Reading reading = written_reading(model, "abcd", {.beam = 1, .max_length = 6});
-  const auto layers = layers_of(model.model->attention_layers(), AttentionPart::kCross);
-  const std::vector<Tensor> maps = mean_maps(model, reading, layers);
-  StepRows rows(model.model->attention_layers(), reading.source.size());
-  std::vector<std::vector<float>> looked;
-  BeamTree tree(1);
-  tree.on_step_call(
-      [&](const BeamTree::Step& step) { looked.push_back(rows.finish_step(step.best_parent)); });
-  SearchConfig config{.beam = 1, .max_length = 6};
-  config.observer = &tree;
-  const Tokens source(reading.source, Packing::even(1, reading.source.size()));
-  search(*model.model, source, config);
-  ASSERT_GE(looked.size(), reading.target.size());
-  for (size_t t = 0; t < reading.target.size(); ++t) {
-    for (size_t s = 0; s < reading.source.size(); ++s) {
-      float mean = 0;
-      for (const Tensor& map : maps) {
-        mean += map.data()[t * map.stride() + s] / static_cast<float>(maps.size());
+  ModelConfig covering = ModelConfig::of_preset("bahdanau");
+  covering.rnn.embedding = covering.rnn.hidden = 12;
+  covering.rnn.coverage = true;
+  for (const TextModel& model : {small_transformer_model(), small_model(covering)}) {
+    const Reading reading = given_reading(model, "abcd", "");
+    const auto layers = layers_of(model.model->attention_layers(), AttentionPart::kCross);
+    StepRows rows(model.model->attention_layers(), reading.source.size());
+    std::vector<std::vector<float>> looked;
+    std::vector<size_t> best;
+    BeamTree tree(1);
+    tree.on_step_call([&](const BeamTree::Step& step) {
+      looked.push_back(rows.finish_step(step.best_parent));
+      best.push_back(step.best);
+    });
+    SearchConfig config{.beam = 4, .max_length = 6};
+    config.observer = &tree;
+    search(*model.model, one_sequence(reading.source), config);
+    ASSERT_GE(looked.size(), 4u);
+    for (size_t t = 0; t < looked.size(); ++t) {
+      Reading written = reading;
+      written.target = tree.tokens(tree.node(best[t]).parent);  // and the row of what comes next
+      ASSERT_EQ(written.target.size(), t);
+      const std::vector<Tensor> maps = mean_maps(model, written, layers);
+      for (size_t s = 0; s < reading.source.size(); ++s) {
+        float mean = 0;
+        for (const Tensor& map : maps) {
+          mean += map.data()[t * map.stride() + s] / static_cast<float>(maps.size());
+        }
+        EXPECT_NEAR(looked[t][s], mean, 1e-5f) << name_of(model.config.kind) << " " << t;
       }
-      EXPECT_NEAR(looked[t][s], mean, 1e-5f);
     }
   }
 }

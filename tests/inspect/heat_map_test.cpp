@@ -42,6 +42,16 @@ TEST(HeatMap, LevelsAreWithinTheColours) {
   EXPECT_EQ(map_of({"a"}, {"b"}).largest(), 1.0f);
 }
 
+TEST(HeatMap, AMapOfZerosLeavesTheScaleToOthers) {
+  std::vector<HeatMap> maps(2, map_of({"a"}, {"b", "c"}));
+  maps[0].values = Tensor::zeros({1, 2});
+  share_scale(maps);
+  EXPECT_EQ(maps[0].most, 1.0f);
+  maps[1].values = Tensor::of({0.02f, 0.01f}, {1, 2});
+  share_scale(maps);
+  EXPECT_EQ(maps[0].most, 0.02f);
+}
+
 TEST(HeatMap, ReadsRowsOfAView) {
   HeatMap map = map_of({"a", "b"}, {"c", "d"});
   map.values = Tensor::of({1, 2, 3, 4, 5, 6}, {2, 3}).slice_columns(1, 2);

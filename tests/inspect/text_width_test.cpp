@@ -27,6 +27,12 @@ TEST(TextWidth, AnEmojiOfSeveralCharactersIsOneClusterOfTwoColumns) {
   }
 }
 
+TEST(TextWidth, JoinedLettersTakeTheRoomOfAll) {
+  EXPECT_EQ(columns_of("स्त्री"), 4u);  // by the C library's wcwidth, as are those below
+  EXPECT_EQ(columns_of("हिन्दी"), 5u);
+  EXPECT_EQ(columns_of("শিক্ষার্থী"), 8u);
+}
+
 TEST(TextWidth, CutsBetweenClusters) {
   EXPECT_EQ(cut_to("house", 5), "house");
   EXPECT_EQ(cut_to("houses", 5), "hous…");

@@ -11,6 +11,7 @@
 
 #include "attend/inspect/overview.h"
 #include "attend/inspect/saliency.h"
+#include "attend/inspect/snapshot.h"
 #include "tests/damage.h"
 #include "tests/errors.h"
 #include "tests/serve/explorers.h"
@@ -217,8 +218,76 @@ TEST_F(ExplorerTest, WeightsThatAreNoNumbersAreAnError) {
   }
   const std::vector<std::filesystem::path> path = {saved("broken", model_)};
   Explorer explorer(path);
-  const auto all = events(explorer, {{"source", "abc"}});
-  EXPECT_EQ(all.back()["error"], "search: the model gives no numbers; its weights are not finite");
+  const std::string none = "search: the model gives no numbers; its weights are not finite";
+  EXPECT_EQ(events(explorer, {{"source", "abc"}}).back()["error"], none);
+  EXPECT_EQ(events(explorer, {{"source", "abc"}, {"start", "d"}}).back()["error"], none);
+  const auto given = events(explorer, {{"source", "abc"}, {"target", "d"}});
+  EXPECT_TRUE(given[1]["nodes"][0]["log_probability"].is_number());
+  EXPECT_TRUE(given.back()["score"].is_number());
+}
+
+TEST_F(ExplorerTest, ALongBeginningIsWrittenWhole) {
+  const std::string start(100, 'b');
+  const auto all = events(explorer_, {{"source", "a"}, {"start", start}});
+  EXPECT_TRUE(all.back()["text"].get<std::string>().starts_with(start));
+}
+
+TEST_F(ExplorerTest, WhatTheModelHasNoPlaceForIsNamed) {
+  ModelConfig config = small_transformer_config();
+  config.transformer.positions = PositionScheme::kLearned;
+  config.transformer.max_length = 12;
+  const std::vector<std::filesystem::path> path = {saved("short", small_model(config))};
+  Explorer explorer(path);
+  const std::string text(20, 'a');
+  for (const char* side : {"source", "target", "start"}) {
+    Json request = {{"source", "a"}};
+    request[side] = text;
+    const std::string error = events(explorer, request).back().value("error", "none");
+    EXPECT_NE(error.find("20 tokens"), std::string::npos) << side << ": " << error;
+  }
+}
+
+// A run and a map take turns: the map does not wait for the end of the run.
+TEST_F(ExplorerTest, ARunLetsOthersInBetween) {
+  const auto first = events(explorer_, {{"source", "abc"}});
+  size_t maps = 0;
+  explorer_.start_run(R"({"source": "abcdefgh"})", [&](const std::string&) {
+    explorer_.map(first[0]["run"], {{"reduction", "mean"}});  // would wait for ever
+    return ++maps < 3;
+  });
+  EXPECT_EQ(maps, 3u);
+}
+
+TEST_F(ExplorerTest, MapsAlongTrainingAreOfTheLastSentences) {
+  const ModelDirectory directory{paths_[0]};
+  const std::vector<Reading> before = {given_reading(model_, "abc", "d")},
+                             after = {given_reading(model_, "abcdef", "efg")};
+  write_snapshot(directory, 1, model_, before);
+  write_snapshot(directory, 2, model_, after);
+  write_snapshot(directory, 3, model_, after);
+  const Json all = Json::parse(explorer_.snapshots(0));
+  EXPECT_EQ(all["steps"], (std::vector<int>{2, 3}));
+  EXPECT_EQ(all["sentences"][0]["labels"]["cross"]["columns"].size(), 7u);
+}
+
+TEST_F(ExplorerTest, DamagedMapsAreNamed) {
+  const ModelDirectory directory{paths_[0]};
+  std::filesystem::create_directories(directory.looks());
+  const std::string layer = "decoder.0.cross";
+  const std::vector<Tensor> damaged = {Tensor::zeros({0, 2, 2}), Tensor::zeros({2, 2}),
+                                       Tensor::ids(std::vector<int32_t>(8), {2, 2, 2})};
+  for (size_t i = 0; i < damaged.size(); ++i) {
+    const Tensor ids = Tensor::ids(std::vector<int32_t>{3}, {1});
+    const std::string file = "step-" + std::to_string(i) + ".safetensors";
+    const std::vector<NamedTensor> tensors = {
+        {"0.source", ids}, {"0.target", ids}, {"0." + layer, damaged[i]}};
+    write_safetensors(directory.looks() / file, tensors);
+    expect_error<FormatError>(
+        [&] {
+          explorer_.snapshot_map(0, {{"step", std::to_string(i)}, {"layer", layer}});
+        },
+        file);
+  }
 }
 
 TEST_F(ExplorerTest, AModelWithoutAttentionStillWrites) {
@@ -255,18 +324,18 @@ TEST_F(ExplorerTest, SaysWhatIsWrong) {
   EXPECT_NE(error(R"({"source": 3})").find("string"), std::string::npos);
   const std::string text(5000, 'a');
   EXPECT_EQ(error(Json{{"source", text}}.dump()),
-            "run: the input has 5001 tokens; the page shows at most 4096");
+            "run: the input has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(Json{{"source", "a"}, {"target", text}}.dump()),
             "run: the output has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(Json{{"source", "a"}, {"start", text}}.dump()),
             "run: the beginning has 5000 tokens; the page shows at most 4096");
   EXPECT_EQ(error(R"({"source": "a", "model": 7})"), "there is no model 7; the explorer has 2");
   EXPECT_EQ(error(R"({"source": "a", "beam": 0})"),
-            "run: a beam of 0 and 5 candidates; they go from 1 to 64 and 100");
+            "run: a beam of 0 and 5 candidates; they go from 1 to 16 and 20");
   EXPECT_EQ(error(R"({"source": "a", "beam": 2, "top": 0})"),
-            "run: a beam of 2 and 0 candidates; they go from 1 to 64 and 100");
-  EXPECT_EQ(error(R"({"source": "a", "beam": 2, "top": 101})"),
-            "run: a beam of 2 and 101 candidates; they go from 1 to 64 and 100");
+            "run: a beam of 2 and 0 candidates; they go from 1 to 16 and 20");
+  EXPECT_EQ(error(R"({"source": "a", "beam": 2, "top": 21})"),
+            "run: a beam of 2 and 21 candidates; they go from 1 to 16 and 20");
   EXPECT_EQ(error(R"({"source": "a", "top": -5})"),
             "run: top is -5; it should be a whole number from 0");
   EXPECT_EQ(error(R"({"source": "a", "beam": 1.5})"),

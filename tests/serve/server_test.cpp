@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -114,6 +117,43 @@ TEST_F(ServerTest, ALinkMayLeadToThePage) {
   EXPECT_EQ(client_.Get("/", elsewhere)->status, 403);
   EXPECT_EQ(client_.Post("/", link, "", "application/json")->status, 403);
   EXPECT_EQ(client_.Post("/api/runs", link, R"({"source": "a"})", "application/json")->status, 403);
+}
+
+// What comes after a refusal on the same connection is the body that was refused.
+TEST_F(ServerTest, ABodyIsNotTakenForARequest) {
+  const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_GE(connection, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(server_.port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const auto send = [&](const std::string& text) {
+    return ::send(connection, text.data(), text.size(), MSG_NOSIGNAL);
+  };
+  const std::string own = "127.0.0.1:" + std::to_string(server_.port());
+  const std::string hidden = "GET /api/models HTTP/1.1\r\nHost: " + own + "\r\n\r\n";
+  send("POST /api/runs HTTP/1.1\r\nHost: " + own + "\r\nOrigin: http://evil.example\r\n" +
+       "Content-Length: " + std::to_string(hidden.size()) + "\r\n\r\n");
+  std::string answers(1 << 16, '\0');
+  size_t size = 0;
+  for (bool sent = false;; sent = true) {
+    const ssize_t read = ::recv(connection, answers.data() + size, answers.size() - size, 0);
+    if (read <= 0) break;
+    size += static_cast<size_t>(read);
+    if (!sent) send(hidden);
+  }
+  ::close(connection);
+  answers.resize(size);
+  EXPECT_NE(answers.find("403"), std::string::npos);
+  EXPECT_EQ(answers.find("HTTP/1.1 200"), std::string::npos) << answers;
+}
+
+TEST_F(ServerTest, RefusesWhatIsCompressed) {
+  const auto answer =
+      client_.Post("/api/runs", {{"Content-Encoding", "gzip"}}, "anything", "application/json");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 415);
 }
 
 TEST_F(ServerTest, SaysThatARequestIsTooLarge) {

@@ -120,6 +120,18 @@ TEST(Run, BatchesAreSizedToFitAMemory) {
   expect_error<ConfigError>([&] { run(config); }, "memory 100000B is too little");
 }
 
+TEST(Run, GoesOnWhereMapsCannotBeStored) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 4;
+  config.looks.every = 2;
+  fs::create_directories(config.out);
+  std::ofstream(config.out / "looks") << "in the way";
+  Messages messages;
+  EXPECT_EQ(run_training(config, messages, false).step, 4);
+  EXPECT_TRUE(messages.has("no maps stored at step 2: ")) << messages.text;
+}
+
 TEST(Run, StoresWhatItLooksAtAsItLearns) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());

@@ -236,7 +236,7 @@ class StateTest(PageTest):
     def test_what_is_wrong_with_a_sentence_is_not_said_of_the_next(self):
         fixed = self.find_model(lambda model: not model["layers"], "without attention")
         self.browser.run("location.hash = new URLSearchParams({ source: 'x'.repeat(5000) })")
-        self.browser.wait("return document.querySelector('#notice').textContent.includes('5001 tokens')")
+        self.browser.wait("return document.querySelector('#notice').textContent.includes('5000 tokens')")
         self.browser.run("location.hash = new URLSearchParams({ source: 'may', model: arguments[0] })", fixed)
         self.wait_until_written()
         self.assertTrue(self.browser.run("return document.querySelector('#notice').hidden"))

@@ -154,7 +154,7 @@ class ViewsTest(PageTest):
         self.browser.wait("return document.querySelector('.compare').textContent.includes('to look at in fixed;')")
 
     def test_a_link_may_ask_for_a_wide_beam(self):
-        self.open_link(source="may", beam=32)
+        self.open_link(source="may", beam=32, top=50)
         self.browser.requests()
         self.browser.click("#write")
         self.last_request("/api/runs")
