@@ -29,6 +29,7 @@ export function total(value) {
 
 /** A number of an axis whose marks are `step` apart. */
 export function tick(value, step) {
+  if (!value) return '0';
   const [size, unit] = Math.abs(value) >= 10000 ? [1000, 'k'] : [1, ''];
   const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
   if (decimals > 5) return value.toExponential(1);
