@@ -214,6 +214,7 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
     if (!run) return;  // nobody listens any more
     const Json done = run->done;
     keep(request.number, std::make_shared<const ExplorerRun>(*std::move(run)));
+    computing.unlock();
     tell(done);                            // what asks for its maps now finds the run
   } catch (const std::exception& error) {  // also of the system, such as no memory
     tell({{"event", "error"}, {"error", error.what()}});
