@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -133,6 +134,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "attend: {}\n{}\n", error.what(), attend::cli::kMore);
     return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const bool refused = error.code() == std::errc::permission_denied;
+    fmt::print(stderr, "attend: {}: {}\n", error.path1().string(),
+               attend::cli::with_remedy(error.code().message()) +
+                   (refused ? "; run it as a user who may, or choose another place" : ""));
+    return 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "attend: {}\n", attend::cli::with_remedy(error.what()));
     return 1;
