@@ -1,6 +1,6 @@
 // The sentence, how it is to be written, and what was written.
 import { element } from './dom.js';
-import { numbersIn } from './state.js';
+import { defaults, numbersIn, ranges, within } from './state.js';
 
 const longFrom = 240; // letters
 const $ = (id) => document.getElementById(id);
@@ -9,6 +9,11 @@ const $ = (id) => document.getElementById(id);
 export function composer(app) {
   const [form, source, written, options] = ['composer', 'source', 'written', 'options'].map($);
   const inputs = { beam: $('beam'), top: $('top'), start: $('start'), target: $('target') };
+
+  for (const [name, [min, max]] of Object.entries(ranges))
+    Object.assign(inputs[name], { min, max });
+  const number = (name) =>
+    within(Math.round(Number(inputs[name].value)) || defaults[name], ranges[name]);
 
   const isOther = () => source.value.trim() !== app.store.state.source;
   /** What was given for another sentence is not meant for this one. */
@@ -20,8 +25,8 @@ export function composer(app) {
   const submit = () =>
     app.rerun({
       source: source.value.trim(),
-      beam: within(inputs.beam, 4),
-      top: within(inputs.top, 5),
+      beam: number('beam'),
+      top: number('top'),
       start: given('start'),
       startIds: givenIds(),
       target: given('target'),
@@ -106,11 +111,6 @@ function summary({ beam, top, start, startIds, target }, run) {
   if (beginning) words.push(`begins with “${beginning}”`);
   if (target) words.push('output given');
   return words.join(' · ');
-}
-
-function within(input, otherwise) {
-  const value = Math.round(Number(input.value)) || otherwise;
-  return Math.max(Number(input.min), Math.min(Number(input.max), value));
 }
 
 /** Makes a text area as high as its text; a long text is set small. */

@@ -1,7 +1,6 @@
 // SVG as text, to be saved: elements, whole documents, and drawings of the page with their colours.
 import { palette } from './colours.js';
 
-const ruler = new OffscreenCanvas(1, 1).getContext('2d');
 const margin = 16;
 const titleHeight = 28;
 const styled = ['fill', 'stroke', 'stroke-width', 'stroke-opacity', 'font-size', 'font-weight'];
@@ -56,12 +55,6 @@ export function heading(title, x, y, names = []) {
   );
   const attributes = { x, y, fill: palette().ink, 'font-weight': 600 };
   return tag('text', attributes, escape(title), ...spans);
-}
-
-/** How wide a title is at the most: it may be drawn in another font. */
-export function headingWidth(title) {
-  ruler.font = '600 13px system-ui, sans-serif';
-  return ruler.measureText(title).width * 1.1;
 }
 
 /** @typedef {{width: number, height: number, body: string}} Part of a document */

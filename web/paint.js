@@ -43,11 +43,14 @@ export function shortLabels({ rows, columns, isNamed }) {
   return { rows: named(rows), columns: named(columns) };
 }
 
+/** How wide a text is, in pixels. */
+export const widthOf = (text) => ruler.measureText(text).width;
+
 /** A text that takes no more than so many pixels. */
 export function fitted(text, width) {
-  if (ruler.measureText(text).width <= width) return text;
+  if (widthOf(text) <= width) return text;
   const letters = [...text];
-  while (letters.length && ruler.measureText(letters.join('') + '…').width > width) letters.pop();
+  while (letters.length && widthOf(letters.join('') + '…') > width) letters.pop();
   return letters.join('') + '…';
 }
 
@@ -62,11 +65,10 @@ export const noRoom = { left: 0, top: 0, right: 0, reach: [] };
 
 /** @returns {Room} */
 export function roomForLabels({ rows, columns }) {
-  const widths = (labels) => labels.map((text) => ruler.measureText(text).width);
   const widest = (sizes) => sizes.reduce((most, size) => Math.max(most, size), 0);
-  const slanted = widths(columns).map((width) => Math.ceil(width * Math.SQRT1_2));
+  const slanted = columns.map((text) => Math.ceil(widthOf(text) * Math.SQRT1_2));
   return {
-    left: Math.ceil(widest(widths(rows))) + 14,
+    left: Math.ceil(widest(rows.map(widthOf))) + 14,
     top: widest(slanted) + 18,
     right: widest(slanted) + 8,
     reach: slanted.map((width) => width + 8),

@@ -30,7 +30,8 @@ export const defaults = {
   sentence: 0,
 };
 
-const ranges = { beam: [1, 16], top: [1, 20] }; // that the explorer takes
+/** What the explorer takes. */
+export const ranges = { beam: [1, 16], top: [1, 20] };
 
 /** @typedef {typeof defaults} State */
 
@@ -127,7 +128,8 @@ function parse(hash) {
   return state;
 }
 
-function within(value, [least, most] = [-Infinity, Infinity]) {
+/** The nearest number of a range. */
+export function within(value, [least, most] = [-Infinity, Infinity]) {
   return Math.max(least, Math.min(most, value));
 }
 

@@ -1,14 +1,15 @@
 // Heat maps as SVG, side by side, each with the scale of its colours.
 import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
 import { element } from './dom.js';
-import { escape, heading, headingWidth, stackedSvg, tag } from './markup.js';
+import { escape, heading, stackedSvg, tag } from './markup.js';
 import { brief, weight } from './numbers.js';
-import { mostOf, roomForLabels, shortLabels } from './paint.js';
+import { mostOf, roomForLabels, shortLabels, widthOf } from './paint.js';
 
 const [margin, gap, titleHeight, scaleHeight] = [16, 32, 28, 36];
 const [smallestCell, largestCell, readableCell] = [2, 24, 16];
 const [lineHeight, slantedWidth] = [15, 24]; // that labels of rows and of columns take
 const [mostAcross, scaleWidth, stripWidth] = [960, 230, 110];
+const boldness = 1.25; // of a title against other text, in any font
 const mostNamed = 4096; // cells; of a larger map they are one image, without a title a cell
 const mostExact = 1 << 18; // cells in 256 colours
 
@@ -38,7 +39,8 @@ export function heatMaps(maps) {
     );
     const width = Math.max(map.columns.length * cell.across, scaleWidth);
     const height = map.rows.length * cell.down;
-    x += Math.ceil(Math.max(room.left + width + room.right, headingWidth(map.title)) + gap);
+    const title = widthOf(map.title) * boldness;
+    x += Math.ceil(Math.max(room.left + width + room.right, title) + gap);
     tallest = Math.max(tallest, Math.ceil(titleHeight + room.top + height + scaleHeight));
     return body;
   });

@@ -28,7 +28,9 @@ double log_coverage(const Tensor& weights) {
 std::vector<std::vector<Hypothesis>> search_covering(const Generator& model, const Seq2Seq& looks,
                                                      const Tokens& sources,
                                                      const SearchConfig& config,
-                                                     const Prefixes& prefixes) {
+                                                     const Prefixes& prefixes,
+                                                     std::span<const size_t> lines) {
+  if (!(config.coverage_penalty > 0.0f)) return search(model, sources, config, prefixes, lines);
   SearchConfig all = config;
   all.n_best = config.beam;
   all.coverage_penalty = 0.0f;

@@ -23,7 +23,7 @@ struct SearchConfig {
 
   // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
   float length_penalty = 1.0f;
-  float coverage_penalty = 0.0f;  // for search_covering(), which Translator takes when it is not 0
+  float coverage_penalty = 0.0f;  // for search_covering(), which Translator takes
   size_t min_length = 0;          // tokens before the end
   size_t max_length = 0;          // 0: three times the source and 20 more
   bool allow_unknown = false;

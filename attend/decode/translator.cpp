@@ -93,9 +93,7 @@ void Translator::run(std::span<const size_t> which, std::span<const std::vector<
     if (!starts.empty()) prefixes.push_back(model().target->encode(starts[i]));
   }
   auto found =
-      config_.search.coverage_penalty > 0.0f
-          ? search_covering(*ensemble_, *model().model, some.tokens(), config_.search, prefixes)
-          : search(*ensemble_, some.tokens(), config_.search, prefixes, lines);
+      search_covering(*ensemble_, *model().model, some.tokens(), config_.search, prefixes, lines);
   for (size_t i = 0; i < which.size(); ++i) {
     Translation& translation = to[which[i]];
     translation.source = sources[which[i]];

@@ -17,8 +17,7 @@ inline constexpr std::string_view kAttentionNote =
 inline constexpr std::string_view kSaliencyNote =
     "Saliency shows how the output would change with each token's vector, near this input only "
     "(integrated: on the way to it from unknown tokens); above 0 a token was for what was written, "
-    "and "
-    "attention shows where the model reads.";
+    "and attention shows where the model reads.";
 
 struct HeatMap {
   std::string title;                       // "decoder.1.cross, head 3"

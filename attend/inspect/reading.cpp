@@ -91,9 +91,7 @@ Reading written_reading(const TextModel& model, std::string_view source,
   SearchConfig fitting = config;
   fitting.places = learned_positions(model.config).value_or(0);
   const Tokens one = one_sequence(reading.source);
-  const auto found = config.coverage_penalty > 0.0f
-                         ? search_covering(*model.model, *model.model, one, fitting)
-                         : search(*model.model, one, fitting);
+  const auto found = search_covering(*model.model, *model.model, one, fitting);
   reading.target = found[0].front().tokens;
   return reading;
 }
