@@ -1,0 +1,40 @@
+// attend.yaml and what a user hands to `attend train`.
+#include "attend/base/error.h"
+#include "attend/io/config.h"
+#include "attend/train/run_config.h"
+#include "tests/fuzz/target.h"
+#include "tests/fuzz/targets/all.h"
+
+namespace attend::fuzz {
+
+void take_run_yaml(std::string_view bytes) {
+  peek(bytes, "model.kind", "run.yaml");
+  RunConfig config;
+  read_yaml(config, bytes, "run.yaml");
+  RunConfig again;
+  try {
+    read_yaml(again, to_yaml(config, true), "written");
+  } catch (const Error&) {
+    require(false, "what is written can be read");
+  }
+  require(same_config(config, again), "what is written reads back as the same");
+  config.check();
+}
+
+std::vector<std::string> run_yaml_seeds() {
+  RunConfig config;
+  config.out = "a model";
+  config.data.source = "train.de";
+  config.schedule.warmup = 7;
+  return {
+      to_yaml(config, true),
+      "model: {kind: rnn, rnn: {hidden: 12}}\ntraining:\n  steps: 10\n",
+      "a: &x [1, 2]\nb: *x\nc: {<<: *x}\n",
+      "memory: 4GB\nbatch:\n  tokens: 1e3 # none\n---\nmodel: {}\n",
+      "out: \"quoted \\u00e4\\n\"\nsearch: {beam: ~, length_penalty: .inf}\n",
+      "out: |\n  text\n  more\ndata: >-\n  folded\n? key\n: value\n",
+      "!!map {out: !!str 1, memory: !binary aGk=}\n",
+  };
+}
+
+}  // namespace attend::fuzz
