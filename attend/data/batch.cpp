@@ -32,7 +32,7 @@ std::vector<int32_t> Batch::with(Place place) const {
   ids.reserve(targets.rows());
   auto next = target.begin();
   for (size_t i = 0; i < targets.count(); ++i) {
-    const auto end = next + static_cast<ptrdiff_t>(targets.length(i)) - 1;
+    const auto end = next + (static_cast<ptrdiff_t>(targets.length(i)) - 1);
     if (place == kFront) ids.push_back(kStart);
     ids.insert(ids.end(), next, end);
     if (place == kBack) ids.push_back(kEnd);

@@ -16,7 +16,7 @@ std::vector<std::string> sentencepiece_seeds() {
   for (const TokenizerKind kind : {TokenizerKind::kBpe, TokenizerKind::kUnigram}) {
     for (const bool bytes : {false, true}) {
       const TokenizerConfig config{
-          .kind = kind, .vocabulary = bytes ? size_t{300} : size_t{40}, .byte_fallback = bytes};
+          .kind = kind, .vocabulary = bytes ? size_t{340} : size_t{60}, .byte_fallback = bytes};
       seeds.push_back(train_tokenizer(config, sample_lines())->serialized());
     }
   }
