@@ -15,6 +15,7 @@
 #include "attend/base/parallel.h"
 #include "attend/kernels/machine.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 
 namespace attend::cli {
 
@@ -132,16 +133,16 @@ int main(int argc, char** argv) {
   try {
     return attend::cli::run(argc, argv);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "attend: {}\n{}\n", error.what(), attend::cli::kMore);
+    attend::cli::notify("attend: {}\n{}\n", error.what(), attend::cli::kMore);
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {
     const bool refused = error.code() == std::errc::permission_denied;
-    fmt::print(stderr, "attend: {}: {}\n", error.path1().string(),
-               attend::cli::with_remedy(error.code().message()) +
-                   (refused ? "; run it as a user who may, or choose another place" : ""));
+    attend::cli::notify("attend: {}: {}\n", error.path1().string(),
+                        attend::cli::with_remedy(error.code().message()) +
+                            (refused ? "; run it as a user who may, or choose another place" : ""));
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "attend: {}\n", attend::cli::with_remedy(error.what()));
+    attend::cli::notify("attend: {}\n", attend::cli::with_remedy(error.what()));
     return 1;
   }
 }

@@ -14,8 +14,7 @@ namespace {
 
 // Of a terminal: in place of the line that is there, and no wider than it is.
 void rewrite_line(const std::string& line) {
-  fmt::print(stderr, "\r\x1b[K{}", cut_to_columns(line, columns_of(STDERR_FILENO) - 1));
-  std::fflush(stderr);
+  notify("\r\x1b[K{}", cut_to_columns(line, columns_of(STDERR_FILENO) - 1));
 }
 
 std::string metric_text(Metric metric, const ValidationScore& score) {
@@ -62,7 +61,7 @@ Progress::Progress(Metric metric)
     : metric_(metric), live_(isatty(STDERR_FILENO) != 0), colours_(may_colour(STDERR_FILENO)) {}
 
 Progress::~Progress() {
-  if (shown_ > 0) fmt::print(stderr, "\n");
+  if (shown_ > 0) notify("\n");
 }
 
 std::string Progress::grey(const std::string& text) const {
@@ -71,12 +70,11 @@ std::string Progress::grey(const std::string& text) const {
 
 void Progress::show(const std::string& line, bool lasting) {
   if (!live_) {
-    fmt::print(stderr, "{}\n", line);
+    notify("{}\n", line);
     return;
   }
   if (lasting) {
-    fmt::print(stderr, "\r\x1b[K{}\n", line);
-    std::fflush(stderr);
+    notify("\r\x1b[K{}\n", line);
   } else {
     rewrite_line(line);
   }

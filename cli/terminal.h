@@ -1,16 +1,27 @@
 // How the terminal that output goes to can be drawn on.
 #pragma once
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "attend/inspect/terminal_map.h"
 #include "cli/colour.h"
 
 namespace attend::cli {
+
+// Prints to standard error. Where that cannot be written, as on a full disk, work goes on.
+template <typename... Args>
+void notify(fmt::format_string<Args...> text, Args&&... args) {
+  const std::string line = fmt::format(text, std::forward<Args>(args)...);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+}
 
 // Of the window that is open there, or as COLUMNS says, or 80.
 inline size_t columns_of(int descriptor) {

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 namespace attend::cli {
 namespace {
@@ -21,6 +22,7 @@ struct Options {
   std::filesystem::path file, source, target, valid_source, valid_target;
   std::string preset, steps;
   bool dry_run = false;
+  RunOptions run;
   ConfigFlags flags;
 };
 
@@ -51,7 +53,7 @@ void on_signal(int number) {
 }
 
 // "1000", or "+1000" more than the newest checkpoint has.
-int64_t steps_of(const std::string& text, const std::filesystem::path& out) {
+int64_t steps_of(const std::string& text, const std::filesystem::path& out, bool overwrite) {
   RunConfig config;
   const bool more = text.starts_with('+');
   try {
@@ -61,7 +63,9 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out) {
         "--steps should be a whole number, or one with + before it; it is '" + text + "'");
   }
   if (!more) return config.training.steps;
-  const auto newest = latest_checkpoint(ModelDirectory{out}.checkpoints());
+  const std::filesystem::path checkpoints = ModelDirectory{out}.checkpoints();
+  if (overwrite && !any_whole_checkpoint(checkpoints)) return config.training.steps;
+  const auto newest = latest_checkpoint(checkpoints);
   return config.training.steps + (newest ? newest->step : 0);
 }
 
@@ -72,7 +76,7 @@ ModelConfig model_of(const Options& options) {
   std::string preset = options.preset.empty() ? flags.model.preset : options.preset;
   if (options.file.empty()) return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
   const std::string file = options.file.string();
-  const std::string text(MappedFile(options.file).text());
+  const std::string text = file_contents(options.file);
   const std::string of_file = peek(text, "model.preset", file).value_or("");
   if (preset.empty()) preset = of_file;
   if (!of_file.empty() && of_file != preset) {
@@ -102,7 +106,9 @@ RunConfig config_of(const Options& options) {
   if (!options.valid_target.empty()) config.data.valid_target = options.valid_target;
   options.flags.apply(config);
   config.model.preset = preset;
-  if (!options.steps.empty()) config.training.steps = steps_of(options.steps, config.out);
+  if (!options.steps.empty()) {
+    config.training.steps = steps_of(options.steps, config.out, options.run.overwrite);
+  }
   return config;
 }
 
@@ -121,23 +127,22 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
 
 void print_end(const Options& options, const RunConfig& config, const RunResult& result) {
   if (result.end == TrainingEnd::kStopped && result.step == 0) {
-    fmt::print(stderr, "stopped before the first step; there is nothing to save\n");
+    notify("stopped before the first step; there is nothing to save\n");
     return;
   }
   if (result.end == TrainingEnd::kStopped) {
     const bool more = options.steps.starts_with('+');  // would count from here
-    fmt::print(stderr, "stopped and saved at step {}; the same command{} goes on from there\n",
-               result.step, more ? fmt::format(" with --steps {}", config.training.steps) : "");
+    notify("stopped and saved at step {}; the same command{} goes on from there\n", result.step,
+           more ? fmt::format(" with --steps {}", config.training.steps) : "");
     return;
   }
   const bool patient = result.end != TrainingEnd::kNoProgress;
   const bool already = result.step == result.first_step;
-  fmt::print(stderr, "trained {} steps{}{}; model in {}{}\n", result.step,
-             already ? " already" : "", patient ? "" : ", until validation got no better",
-             config.out.string(),
-             !already  ? ""
-             : patient ? "; --steps +N trains N more"
-                       : "; a larger --validation.patience trains on");
+  notify("trained {} steps{}{}; model in {}{}\n", result.step, already ? " already" : "",
+         patient ? "" : ", until validation got no better", config.out.string(),
+         !already  ? ""
+         : patient ? "; --steps +N trains N more"
+                   : "; a larger --validation.patience trains on");
 }
 
 int run_train(const Options& options) {
@@ -145,7 +150,7 @@ int run_train(const Options& options) {
   config.check();
   if (options.dry_run) {
     Progress progress(config.validation.metric);
-    print_plan(config, plan_training(config, progress));
+    print_plan(config, plan_training(config, progress, options.run));
     return 0;
   }
   signal(SIGINT, on_signal);
@@ -153,7 +158,7 @@ int run_train(const Options& options) {
   RunResult result;
   {
     Progress progress(config.validation.metric);
-    result = run_training(config, progress, stop);
+    result = run_training(config, progress, stop, options.run);
   }
   print_end(options, config, result);
   return result.end == TrainingEnd::kStopped ? 128 + stop_signal : 0;
@@ -179,6 +184,8 @@ Command add_train(CLI::App& app) {
       ->type_name("N");
   parser->add_flag("--dry-run", options->dry_run,
                    "print parameters, memory, steps and time, and train nothing");
+  parser->add_flag("--overwrite", options->run.overwrite,
+                   "replace a model in --out that has no checkpoint to resume from");
   options->flags.add(*parser, RunConfig());
   parser->footer(
       "Examples:\n"

@@ -143,7 +143,7 @@ expect(1 "the model has no encoder attention" inspect ${WORK}/fixed may --show r
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 file(RENAME ${WORK}/fixed/model.safetensors ${WORK}/weights)
 expect(1 "fixed: no model.safetensors yet.*attend average" translate ${WORK}/fixed)
-expect(0 "mean: the mean of the weights at steps 1" average ${WORK}/fixed --last 1 --out ${WORK}/mean)
+expect(0 "once: the mean of the weights at steps 1" average ${WORK}/fixed --last 1 --out ${WORK}/once)
 file(RENAME ${WORK}/weights ${WORK}/fixed/model.safetensors)
 
 # One that reads and writes bytes.
@@ -165,10 +165,22 @@ expect(0 "^$" score ${model} --source ${WORK}/empty --target ${WORK}/empty)
 expect(1 "words has 6 lines but .*short has 1;" score ${model} --source ${WORK}/words
   --target ${WORK}/short)
 expect(1 "short:1: no tab" score ${model} --source ${WORK}/short)
-execute_process(COMMAND sh -c "'${ATTEND}' score '${model}' --source '${WORK}/words' --target '${WORK}/numbers' > /dev/full"
-  RESULT_VARIABLE result ERROR_VARIABLE err)
-if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write standard output")
-  message(FATAL_ERROR "A full disk: exit ${result}, ${err}")
+# A full disk: what is printed must arrive, or the command fails; messages need not.
+foreach(command "score '${model}' --source '${WORK}/words' --target '${WORK}/numbers'" "translate '${model}'"
+    "evaluate '${model}' --source '${WORK}/words' --target '${WORK}/numbers'" "info '${model}'" "completion bash"
+    "tokenizer encode '${model}'" "inspect '${model}' may" "train '${model}/attend.yaml' --steps +1 --dry-run"
+    "average '${model}' --last 1 --out '${WORK}/full'")
+  execute_process(COMMAND sh -c "'${ATTEND}' ${command} < '${WORK}/words' > /dev/full" RESULT_VARIABLE result
+    ERROR_VARIABLE err)
+  if(NOT result EQUAL 1 OR NOT err MATCHES "(cannot write|No space left)")
+    message(FATAL_ERROR "${command} on a full disk: exit ${result}, ${err}")
+  endif()
+endforeach()
+execute_process(COMMAND sh -c "'${ATTEND}' train --preset tiny --source '${WORK}/words' --target '${WORK}/numbers' \
+  --vocabulary.kind character --steps 2 --out '${WORK}/unheard' 2> /dev/full" RESULT_VARIABLE result)
+execute_process(COMMAND sh -c "'${ATTEND}' info '${WORK}/missing' 2> /dev/full" RESULT_VARIABLE missing)
+if(NOT result EQUAL 0 OR NOT missing EQUAL 1 OR NOT EXISTS ${WORK}/unheard/model.safetensors)
+  message(FATAL_ERROR "Nobody hears of it: exit ${result} and ${missing}")
 endif()
 
 set(files --source ${WORK}/words --target ${WORK}/numbers)
@@ -216,6 +228,9 @@ expect(0 "^fine\ndull\nfine\ndull\n$" translate ${WORK}/label --input ${WORK}/la
 # The mean of checkpoints is a model; several references of one source count as one.
 expect(0 "mean: the mean of the weights at steps 90, 100" average ${model} --last 2 --out ${WORK}/mean)
 expect(0 "^01\n05\n" translate ${WORK}/mean --input ${WORK}/words)
+expect(1 "there is a model in it, but no checkpoint to resume from.*--overwrite" train ${small} ${words}
+  --out ${WORK}/mean)
+expect(1 "once: there is another model in it" average ${model} --last 2 --out ${WORK}/once)
 expect(1 "there are 2 whole checkpoints, not 9" average ${model} --last 9 --out ${WORK}/mean)
 file(WRITE ${WORK}/several.tsv "january\t1\njanuary\t01\nmay\t05\n")
 expect(0 "accuracy +66.67" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy)
@@ -304,7 +319,9 @@ foreach(step 90 100)
   file(REMOVE ${damaged}/checkpoints/step-${step}/manifest.json)
 endforeach()
 foreach(option --dry-run "--steps;200" "--steps;+1")
-  expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*to begin anew"
+  expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*or begin anew with --overwrite"
     ${again} ${option})
 endforeach()
+expect(0 "trained 1 steps" ${again} --overwrite --steps +1)
+expect(0 "trained 1 steps already" ${again} --overwrite --steps 1)
 expect(1 "data.source is standard input" train --source - --target ${WORK}/numbers --out ${WORK}/none)

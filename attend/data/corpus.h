@@ -1,5 +1,5 @@
-// Pairs of id sequences in one memory-mapped file, made once from text: a corpus may be larger than
-// memory. The file (little-endian):
+// Pairs of id sequences in one file, made once from text. Ids are read when they are asked for, so
+// that a corpus may be larger than memory; 16 bytes a pair are held. The file (little-endian):
 //
 //   "ATTENDPC"                  8 bytes
 //   ids                         u16 or u32: source, target, source, target ...
@@ -64,13 +64,15 @@ struct CorpusFooter {
 
 class Corpus {
  public:
-  // Checks all but the ids, which are checked as they are read. Throws FormatError.
+  // Checks all but the ids, which are checked as they are read. Throws FormatError, and IoError
+  // where the system refuses.
   explicit Corpus(const std::filesystem::path& file);
 
   size_t size() const { return lengths_.size(); }
   std::span<const PairLengths> lengths() const { return lengths_; }
   size_t line(size_t pair) const { return lines_[pair]; }  // of the text, from 1
-  // Without start and end, to the end of `ids`.
+  // Without start and end, to the end of `ids`. Throws FormatError for what cannot be an id, and
+  // IoError where the file cannot be read any more, or has been cut off.
   void append_source(size_t pair, std::vector<int32_t>& ids) const;
   void append_target(size_t pair, std::vector<int32_t>& ids) const;
 
@@ -81,16 +83,17 @@ class Corpus {
 
  private:
   void read_footer();
-  void check_table() const;
+  void read_table();
+  uint64_t begin_of(size_t pair) const;
   void append(uint64_t begin, size_t count, uint64_t vocabulary, std::vector<int32_t>& ids) const;
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) const;
 
-  std::string name_;
-  MappedFile mapped_;
+  FileReader file_;
   CorpusFooter footer_{};
-  std::span<const PairLengths> lengths_;
-  std::span<const uint64_t> begins_, lines_;
+  std::vector<PairLengths> lengths_;
+  std::vector<uint64_t> begins_;  // of every kBeginEvery-th pair
+  std::vector<uint64_t> lines_;
 };
 
 // Changes with any change of the text files, tokenizers or limits.

@@ -49,6 +49,19 @@ std::string_view bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
+// Of the bytes of a file, read piece by piece.
+uint64_t hash_of_file(const std::filesystem::path& path) {
+  const FileReader file(path);
+  Hash hash;
+  std::string piece(kBuffer, '\0');
+  for (size_t at = 0; at < file.size(); at += piece.size()) {
+    piece.resize(std::min(piece.size(), file.size() - at));
+    file.read(at, std::as_writable_bytes(std::span(piece)));
+    hash.add(piece);
+  }
+  return hash.value();
+}
+
 class Builder {
  public:
   Builder(const CorpusSpec& spec, const std::filesystem::path& path) : spec_(spec), file_(path) {
@@ -167,8 +180,8 @@ uint64_t fingerprint(const CorpusSpec& spec) {
     throw ConfigError("corpus: standard input cannot be read twice; give a file");
   }
   const uint64_t parts[] = {
-      hash_of(MappedFile(files.source).text()),
-      files.target.empty() ? 0 : hash_of(MappedFile(files.target).text()),
+      hash_of_file(files.source),
+      files.target.empty() ? 0 : hash_of_file(files.target),
       files.target.empty() ? files.source_column : 0,
       files.target.empty() ? files.target_column : 0,
       spec.source.vocabulary,

@@ -1,9 +1,7 @@
 #include "attend/io/checkpoint.h"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -22,26 +20,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kManifest = "manifest.json";
+constexpr size_t kLargestManifest = size_t{1} << 20;
+constexpr std::string_view kOld = ".old", kNew = ".new", kRemoved = ".removed";
 
 // Piece by piece, so that it takes no memory of the size of the file.
-std::string crc32_of(const MappedFile& file) {
-  constexpr size_t kPiece = size_t{1} << 24;
+std::string crc32_of(const FileReader& file) {
+  std::vector<std::byte> piece(size_t{1} << 20);
   uLong crc = 0;
-  for (auto rest = file.bytes(); !rest.empty();) {
-    const auto piece = rest.first(std::min(kPiece, rest.size()));
+  for (size_t at = 0; at < file.size(); at += piece.size()) {
+    piece.resize(std::min(piece.size(), file.size() - at));
+    file.read(at, piece);
     crc = ::crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
-    file.release(piece);
-    rest = rest.subspan(piece.size());
   }
   return fmt::format("{:08x}", crc);
-}
-
-void sync_to_disk(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const int reason = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (!synced) throw IoError("cannot flush {}: {}", path.string(), std::strerror(reason));
 }
 
 std::vector<fs::directory_entry> entries_of(const fs::path& directory) {
@@ -53,67 +44,101 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory) {
   return entries;
 }
 
-// A directory of a hidden name, removed with all in it unless it was renamed.
-class Aside {
- public:
-  Aside(const fs::path& checkpoints, const std::string& name) {
-    std::string made = (checkpoints / ("." + name + ".XXXXXX")).string();
-    if (::mkdtemp(made.data()) == nullptr) {
-      throw IoError("cannot write in {}: {}", checkpoints.string(), std::strerror(errno));
-    }
-    path_ = made;
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::chmod(made.c_str(), 0777 & ~mask);
+fs::path hidden(const fs::path& path, std::string_view ending) {
+  return path.parent_path() / fmt::format(".{}{}", path.filename().string(), ending);
+}
+
+void remove_tree(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw IoError("cannot remove {}: {}", path.string(), error.message());
+}
+
+void move(const fs::path& from, const fs::path& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return;
+  throw IoError("cannot rename {} to {}: {}", from.string(), to.filename().string(),
+                std::strerror(errno));
+}
+
+// Checkpoints of one directory. Half removed they must not look like checkpoints, after a power
+// cut either.
+void discard(const std::vector<fs::path>& paths) {
+  if (paths.empty()) return;
+  for (const fs::path& path : paths) {
+    remove_tree(hidden(path, kRemoved));
+    move(path, hidden(path, kRemoved));
   }
-  ~Aside() {
+  sync_directory(paths.front().parent_path());
+  for (const fs::path& path : paths) remove_tree(hidden(path, kRemoved));
+}
+
+// A directory to write a checkpoint in, removed with all in it unless it was moved into place.
+class NewDirectory {
+ public:
+  explicit NewDirectory(const fs::path& target) : target_(target), path_(hidden(target, kNew)) {
+    remove_tree(path_);
+    if (::mkdir(path_.c_str(), 0777) != 0) {
+      throw IoError("cannot write in {}: {}", target.parent_path().string(), std::strerror(errno));
+    }
+  }
+  ~NewDirectory() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  NewDirectory(const NewDirectory&) = delete;
+  NewDirectory& operator=(const NewDirectory&) = delete;
   const fs::path& path() const { return path_; }
 
-  // Takes the place of `target`. One that is there changes places with this, and is removed.
-  void move_to(const fs::path& target) const {
-    const bool exists = fs::exists(target);
-    const unsigned how = exists ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), how) == 0) return;
-    // A file system without the exchange: for a moment neither is there.
-    std::optional<Aside> old;
-    if (exists) {
-      old.emplace(target.parent_path(), target.filename().string());
-      ::rename(target.c_str(), old->path().c_str());
+  void move_to_target() const {
+    const fs::path old = target_.string() + std::string(kOld);
+    const bool replaces = fs::exists(target_);
+    if (replaces) {
+      if (fs::exists(old)) discard({old});
+      move(target_, old);
     }
-    if (::rename(path_.c_str(), target.c_str()) != 0) {
-      throw IoError("cannot make {}: {}", target.string(), std::strerror(errno));
+    try {
+      move(path_, target_);
+    } catch (...) {
+      if (replaces) std::rename(old.c_str(), target_.c_str());  // in reach under either name
+      throw;
     }
+    sync_directory(target_.parent_path());
+    if (replaces) discard({old});
   }
 
  private:
-  fs::path path_;
+  fs::path target_, path_;
 };
 
 void write_manifest(const fs::path& directory) {
   nlohmann::json files = nlohmann::json::object();
   for (const fs::directory_entry& entry : entries_of(directory)) {
-    sync_to_disk(entry.path());
-    const MappedFile file(entry.path());
-    files[entry.path().filename().string()] = {{"bytes", file.bytes().size()},
-                                               {"crc32", crc32_of(file)}};
+    const FileReader file(entry.path());
+    file.sync();
+    files[entry.path().filename().string()] = {{"bytes", file.size()}, {"crc32", crc32_of(file)}};
   }
   replace_file(directory / kManifest, nlohmann::json{{"files", files}}.dump(1) + "\n");
 }
 
-// The step of "step-N", written as we write it.
-std::optional<int64_t> step_of(const std::string& name) {
+// The step of "step-N" or "step-N.old", written as we write it.
+std::optional<int64_t> step_of(std::string_view name) {
   constexpr std::string_view kPrefix = "step-";
   int64_t step = -1;
   if (!name.starts_with(kPrefix)) return {};
+  if (name.ends_with(kOld)) name.remove_suffix(kOld.size());
   const char* const end = name.data() + name.size();
   const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
   if (error != std::errc() || stop != end || step < 0) return {};
   return step;
+}
+
+// Where a checkpoint belongs that is called ".step-N.anything" or "step-N.old"; empty for others.
+fs::path place_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const size_t begin = name.starts_with('.') ? 1 : 0, end = name.find('.', begin);
+  if (end == std::string::npos || (begin == 0 && !name.ends_with(kOld))) return {};
+  const std::string place = name.substr(begin, end - begin);
+  return step_of(place) ? path.parent_path() / place : fs::path();
 }
 
 // Why there is no such file; empty if there is.
@@ -126,25 +151,18 @@ std::string missing_file(const fs::path& path) {
   return type == fs::file_type::regular ? "" : name + " is not a file";
 }
 
-void remove_checkpoint(const Checkpoint& checkpoint) {
-  // Half removed it must not look like a checkpoint.
-  const Aside aside(checkpoint.path.parent_path(), checkpoint.path.filename().string());
-  if (::rename(checkpoint.path.c_str(), aside.path().c_str()) != 0) {
-    throw IoError("cannot remove {}: {}", checkpoint.path.string(), std::strerror(errno));
-  }
-}
+bool whole(const fs::path& path) { return checkpoint_damage(path).empty(); }
 
 }  // namespace
 
 Checkpoint write_checkpoint(const fs::path& checkpoints, int64_t step,
                             const std::function<void(const fs::path&)>& fill) {
-  const std::string name = fmt::format("step-{}", step);
-  const Aside aside(checkpoints, name);
-  fill(aside.path());
-  write_manifest(aside.path());
-  aside.move_to(checkpoints / name);
-  sync_to_disk(checkpoints);
-  return {step, checkpoints / name};
+  const fs::path target = checkpoints / fmt::format("step-{}", step);
+  const NewDirectory fresh(target);
+  fill(fresh.path());
+  write_manifest(fresh.path());
+  fresh.move_to_target();
+  return {step, target};
 }
 
 std::vector<Checkpoint> list_checkpoints(const fs::path& checkpoints) {
@@ -153,21 +171,22 @@ std::vector<Checkpoint> list_checkpoints(const fs::path& checkpoints) {
     const std::optional<int64_t> step = step_of(entry.path().filename().string());
     if (step && entry.is_directory()) found.push_back({*step, entry.path()});
   }
-  std::sort(found.begin(), found.end(),
-            [](const Checkpoint& a, const Checkpoint& b) { return a.step < b.step; });
+  std::sort(found.begin(), found.end(), [](const Checkpoint& a, const Checkpoint& b) {
+    return a.step != b.step ? a.step < b.step : a.path > b.path;  // step-N.old, step-N
+  });
   return found;
 }
 
 std::string checkpoint_damage(const fs::path& path) try {
   if (std::string missing = missing_file(path / kManifest); !missing.empty()) return missing;
-  const auto manifest = nlohmann::json::parse(MappedFile(path / kManifest).text());
+  const auto manifest = nlohmann::json::parse(file_contents(path / kManifest, kLargestManifest));
   for (const auto& [name, expected] : manifest.at("files").items()) {
     if (name.find('/') != std::string::npos) return fmt::format("'{}' is not a file name", name);
     if (std::string missing = missing_file(path / name); !missing.empty()) return missing;
-    const MappedFile file(path / name);
+    const FileReader file(path / name);
     const auto bytes = expected.at("bytes").get<size_t>();
-    if (file.bytes().size() != bytes) {
-      return fmt::format("{} has {} bytes instead of {}", name, file.bytes().size(), bytes);
+    if (file.size() != bytes) {
+      return fmt::format("{} has {} bytes instead of {}", name, file.size(), bytes);
     }
     if (crc32_of(file) != expected.at("crc32").get<std::string>()) {
       return fmt::format("{} has changed since it was written", name);
@@ -175,6 +194,8 @@ std::string checkpoint_damage(const fs::path& path) try {
   }
   return {};
 } catch (const nlohmann::json::exception&) {
+  return fmt::format("{} is damaged", kManifest);
+} catch (const FormatError&) {  // it is too large
   return fmt::format("{} is damaged", kManifest);
 }
 
@@ -186,7 +207,7 @@ std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints,
     const Checkpoint& newest = left.back();
     const std::string damage = checkpoint_damage(newest.path);
     if (!damage.empty()) {
-      damaged.push_back(fmt::format("step-{} is damaged ({})", newest.step, damage));
+      damaged.push_back(fmt::format("{} is damaged ({})", newest.path.filename().string(), damage));
       continue;
     }
     for (const std::string& text : damaged) {
@@ -196,8 +217,13 @@ std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints,
   }
   if (damaged.empty()) return {};
   throw IoError(
-      "{0}: no checkpoint is whole: {1}; put a copy of one there, or remove {0} to begin anew",
+      "{}: no checkpoint is whole: {}; put a copy of one there, or begin anew with --overwrite",
       checkpoints.string(), fmt::join(damaged, ", "));
+}
+
+bool any_whole_checkpoint(const fs::path& checkpoints) {
+  const std::vector<Checkpoint> all = list_checkpoints(checkpoints);
+  return std::any_of(all.rbegin(), all.rend(), [](const Checkpoint& c) { return whole(c.path); });
 }
 
 std::vector<int64_t> prune_checkpoints(const fs::path& checkpoints, const KeepCheckpoints& keep) {
@@ -209,31 +235,46 @@ std::vector<int64_t> prune_checkpoints(const fs::path& checkpoints, const KeepCh
                         (keep.every > 0 && step % keep.every == 0);
     (wanted ? kept : others).push_back(all[i]);
   }
-  const auto whole = [](const Checkpoint& checkpoint) {
-    return checkpoint_damage(checkpoint.path).empty();
-  };
-  if (std::none_of(kept.rbegin(), kept.rend(), whole)) {
-    const auto newest = std::find_if(others.rbegin(), others.rend(), whole);
+  const auto loads = [](const Checkpoint& checkpoint) { return whole(checkpoint.path); };
+  if (std::none_of(kept.rbegin(), kept.rend(), loads)) {
+    const auto newest = std::find_if(others.rbegin(), others.rend(), loads);
     if (newest != others.rend()) others.erase(std::next(newest).base());
   }
   std::vector<int64_t> removed;
+  std::vector<fs::path> paths;
   for (const Checkpoint& checkpoint : others) {
-    remove_checkpoint(checkpoint);
     removed.push_back(checkpoint.step);
+    paths.push_back(checkpoint.path);
   }
+  discard(paths);
   return removed;
 }
 
-size_t clean_checkpoints(const fs::path& checkpoints) {
-  size_t removed = 0;
+std::vector<int64_t> recover_checkpoints(const fs::path& checkpoints) {
+  std::vector<fs::path> left;
   for (const fs::directory_entry& entry : entries_of(checkpoints)) {
-    if (!entry.path().filename().string().starts_with(".step-")) continue;
-    std::error_code error;
-    fs::remove_all(entry.path(), error);
-    if (error) throw IoError("cannot remove {}: {}", entry.path().string(), error.message());
-    ++removed;
+    if (entry.is_directory() && !place_of(entry.path()).empty()) left.push_back(entry.path());
   }
-  return removed;
+  std::sort(left.begin(), left.end());  // what is new before what is old
+  std::vector<int64_t> recovered;
+  for (const fs::path& path : left) {
+    const fs::path place = place_of(path);
+    const std::string name = path.filename().string();
+    const bool taken = fs::exists(place) && whole(place);
+    const bool old = !name.starts_with('.'), condemned = name.ends_with(kRemoved);
+    if (!condemned && !taken && whole(path)) {
+      sync_directory(path);  // its manifest may be as new as that
+      if (fs::exists(place)) discard({place});
+      move(path, place);
+      sync_directory(checkpoints);
+      recovered.push_back(*step_of(place.filename().string()));
+    } else if (!old) {
+      remove_tree(path);
+    } else if (taken) {
+      discard({path});
+    }
+  }
+  return recovered;
 }
 
 }  // namespace attend

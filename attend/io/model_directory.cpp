@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,18 +10,26 @@
 #include <string>
 
 #include "attend/base/error.h"
+#include "attend/base/files.h"
 
 namespace attend {
+namespace {
+
+// Whether a path leads to the file that is open: a run that came to nothing removes its lock.
+bool names(const std::filesystem::path& path, int descriptor) {
+  struct stat named {
+  }, opened{};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 &&
+         named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+}  // namespace
 
 std::filesystem::path ModelDirectory::tokenizer(std::string_view side) const {
   return root / (side.empty() ? "tokenizer.model" : fmt::format("tokenizer.{}.model", side));
 }
 
-void ModelDirectory::create() const {
-  std::error_code error;
-  std::filesystem::create_directories(checkpoints(), error);
-  if (error) throw IoError("cannot make the directory {}: {}", root.string(), error.message());
-}
+void ModelDirectory::create() const { make_directories(checkpoints()); }
 
 DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory / ".lock";
@@ -40,6 +49,11 @@ DirectoryLock::DirectoryLock(const std::filesystem::path& directory) {
         "{} is in use by another trainer{}; wait for it, stop it, or choose another "
         "directory",
         directory.string(), length > 0 ? fmt::format(" (process {})", owner) : "");
+  }
+  if (!names(path, descriptor_)) {
+    ::close(descriptor_);
+    throw IoError("{} was removed by another trainer at this moment; run it again",
+                  directory.string());
   }
   // For the message above only: a full disk must not keep a trainer from resuming.
   const std::string owner = std::to_string(::getpid());

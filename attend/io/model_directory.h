@@ -19,13 +19,15 @@ struct ModelDirectory {
   // One tokenizer for both sides, or one for the side "source" or "target".
   std::filesystem::path tokenizer(std::string_view side = "") const;
 
-  void create() const;  // with its parents, unless it is there; throws IoError
+  // With its parents, unless it is there; it stays there after a power cut. Throws IoError.
+  void create() const;
 };
 
 // Held as long as it lives, and let go by the system should the process die.
 class DirectoryLock {
  public:
-  // Throws IoError if another process, or another lock of this one, holds `directory`.
+  // Throws IoError if another process, or another lock of this one, holds `directory` or has just
+  // removed it.
   explicit DirectoryLock(const std::filesystem::path& directory);
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;

@@ -3,10 +3,12 @@
 
 #include "attend/base/error.h"
 #include "attend/io/checkpoint.h"
+#include "attend/io/config.h"
+#include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
 #include "attend/models/text_model.h"
 #include "attend/train/average.h"
-#include "attend/train/leftovers.h"
+#include "attend/train/run_directory.h"
 #include "attend/train/trainer.h"
 
 namespace attend {
@@ -16,6 +18,8 @@ namespace {
 std::vector<Checkpoint> newest_whole(const std::filesystem::path& checkpoints, size_t last) {
   std::vector<Checkpoint> found = list_checkpoints(checkpoints);
   std::erase_if(found, [](const Checkpoint& c) { return !checkpoint_damage(c.path).empty(); });
+  const auto twice = std::ranges::unique(found, {}, &Checkpoint::step);
+  found.erase(twice.begin(), twice.end());
   if (found.size() < last) {
     throw IoError(
         "{}: there are {} whole checkpoints, not {}; ask for fewer, or train with a larger "
@@ -26,6 +30,29 @@ std::vector<Checkpoint> newest_whole(const std::filesystem::path& checkpoints, s
   return found;
 }
 
+// Files are replaced one by one: a mixture of two models must never be loaded.
+void check_same_model(const ModelDirectory& directory, const TextModel& model) {
+  if (!list_checkpoints(directory.checkpoints()).empty()) {
+    throw IoError("{}: a run with checkpoints is in it; average into another directory",
+                  directory.root.string());
+  }
+  if (!std::filesystem::exists(directory.weights())) return;
+  bool same = false;
+  try {
+    const Tokenizers tokenizers = load_tokenizers(directory);
+    const auto changes = differences(load_model_config(directory), model.config);
+    same = tokenizers.source != nullptr &&
+           tokenizers.source->fingerprint() == model.source->fingerprint() &&
+           tokenizers.target->fingerprint() == model.target->fingerprint() &&
+           std::ranges::all_of(changes,
+                               [](const Difference& d) { return d.path.ends_with("dropout"); });
+  } catch (const FormatError&) {
+  }
+  if (same) return;
+  throw IoError("{}: there is another model in it; average into another directory, or remove it",
+                directory.root.string());
+}
+
 }  // namespace
 
 std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_t last,
@@ -34,7 +61,7 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
   if (std::filesystem::exists(out) && std::filesystem::equivalent(run, out)) {
     throw IoError("{}: the mean goes into a directory of its own", out.string());
   }
-  const ModelDirectory from{run}, to{out};
+  const ModelDirectory from{run};
   const TextModel model = TextModel::load_description(from);
   std::vector<SafetensorsFile> files;
   std::vector<int64_t> steps;
@@ -56,12 +83,12 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
       parameter.tensor.data()[i] = static_cast<float>(sum[i] / static_cast<double>(last));
     }
   }
-  to.create();
-  const DirectoryLock lock(to.root);
-  clean_leftovers(to);
-  std::filesystem::remove(to.alignment());  // of what was there before
-  model.save_description(to);
-  model.save_weights(to.weights());
+  RunDirectory to({out}, [](const std::string&) {});
+  check_same_model(*to, model);
+  model.save_description(*to);
+  model.save_weights(to->weights());
+  to.keep();
+  std::filesystem::remove(to->alignment());  // of the weights before
   return steps;
 }
 

@@ -11,8 +11,8 @@
 #include "attend/io/json_log.h"
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
-#include "attend/train/leftovers.h"
 #include "attend/train/prepared.h"
+#include "attend/train/run_directory.h"
 
 namespace attend {
 namespace {
@@ -93,27 +93,59 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
   }
 }
 
-// Takes the report that a run made because it ended out of the log of one that goes on.
-void forget_early_report(const std::filesystem::path& log) {
+// Takes lines out of the log that the run which goes on will write again, or would not have
+// written: the report that one made because it ended, and a validation that is due once more.
+void forget_lines(const std::filesystem::path& log, bool goes_on, const TrainingState& state) {
   if (!std::filesystem::exists(log)) return;
+  const std::string early = fmt::format("\"{}\":", kEarly);
+  const std::string validation = fmt::format("{{\"step\":{},\"valid_loss\"", state.step);
+  const std::string all = file_contents(log);
   std::string kept;
-  {
-    const MappedFile file(log);
-    for (std::string_view rest = file.text(); !rest.empty();) {
-      const std::string_view line = rest.substr(0, rest.find('\n') + 1);  // all, where none ends
-      const std::string_view whole = line.empty() ? rest : line;
-      rest.remove_prefix(whole.size());
-      if (whole.find(fmt::format("\"{}\":", kEarly)) == std::string_view::npos) kept += whole;
-    }
-    if (kept == file.text()) return;
+  for (std::string_view rest = all; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n') + 1);  // all, where none ends
+    const std::string_view whole = line.empty() ? rest : line;
+    rest.remove_prefix(whole.size());
+    const bool again = state.validation_due && whole.starts_with(validation);
+    const bool ended = goes_on && whole.find(early) != std::string_view::npos;
+    if (!again && !ended) kept += whole;
   }
-  replace_file(log, kept);
+  if (kept != all) replace_file(log, kept);
+}
+
+// What is in a directory where there is no checkpoint to resume from must not be lost unnoticed.
+void begin_anew(const ModelDirectory& directory, const RunOptions& options,
+                TrainingObserver& observer) {
+  namespace fs = std::filesystem;
+  if (fs::exists(directory.weights()) && !options.overwrite) {
+    throw IoError(
+        "{}: there is a model in it, but no checkpoint to resume from; train into another "
+        "directory (--out), or replace the model with --overwrite",
+        directory.root.string());
+  }
+  std::error_code none;
+  if (!options.overwrite && fs::file_size(directory.log(), none) > 0 && !none) {
+    observer.on_message(fmt::format("{}: the run before has left no checkpoint; starting at step 0",
+                                    directory.root.string()));
+  }
+}
+
+// The run to go on with, if there is one and it may be.
+std::optional<Before> resumable_run(const ModelDirectory& directory, const RunConfig& config,
+                                    const RunOptions& options, TrainingObserver& observer) {
+  const bool nothing_whole = options.overwrite && !any_whole_checkpoint(directory.checkpoints());
+  auto before = nothing_whole ? std::nullopt : run_before(directory, config, observer);
+  if (before) {
+    compare(*before, config, directory, observer);
+  } else {
+    begin_anew(directory, options, observer);
+  }
+  return before;
 }
 
 class Run {
  public:
   Run(const RunConfig& config, const ModelDirectory& directory, const std::optional<Before>& before,
-      TrainingObserver& observer)
+      const RunOptions& options, TrainingObserver& observer)
       : directory_(directory),
         prepared_(config, directory, before, observer),
         observer_(observer, config.validation.metric),
@@ -122,16 +154,21 @@ class Run {
                   observer_, [this](Trainer&, bool best) { save(best); },
                   [this](Trainer& trainer) { look(trainer); }}) {
     if (before) resume(before->checkpoint);
-    first_step_ = trainer_.state().step;
-    if (before && goes_on(config, before)) forget_early_report(directory.log());
+    if (!before && options.overwrite) remove_model(directory);
+    make_directories(directory.checkpoints());
+    first_step_ = saved_step_ = trainer_.state().step;
+    if (before) forget_lines(directory.log(), goes_on(config, before), trainer_.state());
     observer_.open(directory.log(), before ? std::optional(first_step_) : std::nullopt);
     if (goes_on(config, before)) describe();
+    if (before && !has_weights() && keeps_weights(first_step_ == trainer_.state().best_step)) {
+      save_weights();
+    }
   }
 
   RunResult go(const std::atomic<bool>& stop) {
     const TrainingEnd end = trainer_.run(stop);
     const TrainingState& state = trainer_.state();
-    if (end == TrainingEnd::kStopped && state.step > 0) save(false);
+    if (end == TrainingEnd::kStopped && state.step > saved_step_) save(false);
     return {end, state.step, first_step_, state.best_step, state.best_score};
   }
 
@@ -167,17 +204,27 @@ class Run {
     }
   }
 
-  // The model first: killed in between, the run comes to the same point again.
+  bool has_weights() const { return std::filesystem::exists(directory_.weights()); }
+  // Whether the weights of a step become the model.
+  bool keeps_weights(bool best) const { return best || !prepared_.validator; }
+  void save_weights() {
+    trainer_.with_kept_weights([&] { prepared_.model.save_weights(directory_.weights()); });
+  }
+
+  // The model first: killed in between, the run comes to the same point again. But the first
+  // checkpoint comes before the first model, which alone would look like one from elsewhere; killed
+  // in between, the run that resumes writes it.
   void save(bool best) {
     const TrainingState& state = trainer_.state();
-    if (best || prepared_.validator == std::nullopt) {
-      trainer_.with_kept_weights([&] { prepared_.model.save_weights(directory_.weights()); });
-    }
+    const bool keeps = keeps_weights(best), first = !has_weights();
+    if (keeps && !first) save_weights();
     observer_.sync();
     write_checkpoint(directory_.checkpoints(), state.step, [&](const std::filesystem::path& path) {
       write_safetensors(path / kTrainingTensors, trainer_.tensors());
       replace_file(path / kState, to_json(state) + "\n");
     });
+    saved_step_ = state.step;
+    if (keeps && first) save_weights();
     const TrainingConfig& training = prepared_.config.training;
     KeepCheckpoints keep{.last = std::max<size_t>(1, training.keep), .every = training.keep_every};
     if (state.best_step > 0) keep.best = state.best_step;
@@ -188,7 +235,7 @@ class Run {
   Prepared prepared_;
   Logged observer_;
   Trainer trainer_;
-  int64_t first_step_ = 0;
+  int64_t first_step_ = 0, saved_step_ = 0;
 };
 
 constexpr int64_t kPlannedSteps = 5;
@@ -205,12 +252,12 @@ struct LastReport : TrainingObserver {
 
 }  // namespace
 
-RunPlan plan_training(const RunConfig& given, TrainingObserver& observer) {
+RunPlan plan_training(const RunConfig& given, TrainingObserver& observer,
+                      const RunOptions& options) {
   given.check();
   check_texts(given);
   const ModelDirectory directory{given.out};
-  const auto before = run_before(directory, given, observer);
-  if (before) compare(*before, given, directory, observer);
+  const auto before = resumable_run(directory, given, options, observer);
   const TemporaryDirectory temporary;
   copy_tokenizers(directory, {temporary.path()});
   RunConfig config = given;
@@ -249,26 +296,15 @@ RunPlan plan_training(const RunConfig& given, TrainingObserver& observer) {
 }
 
 RunResult run_training(const RunConfig& config, TrainingObserver& observer,
-                       const std::atomic<bool>& stop) {
+                       const std::atomic<bool>& stop, const RunOptions& options) {
   config.check();
   check_texts(config);
-  const ModelDirectory directory{config.out};
-  const bool is_new = !std::filesystem::exists(directory.root);
-  directory.create();
-  const DirectoryLock lock(directory.root);
-  clean_checkpoints(directory.checkpoints());
-  clean_leftovers(directory);
-  const auto before = run_before(directory, config, observer);
-  if (before) compare(*before, config, directory, observer);
-  std::optional<Run> run;
-  try {
-    run.emplace(config, directory, before, observer);
-  } catch (...) {
-    std::error_code ignored;
-    if (is_new) std::filesystem::remove_all(directory.root, ignored);
-    throw;
-  }
-  return run->go(stop);
+  RunDirectory directory({config.out},
+                         [&observer](const std::string& text) { observer.on_message(text); });
+  const auto before = resumable_run(*directory, config, options, observer);
+  Run run(config, *directory, before, options, observer);
+  directory.keep();
+  return run.go(stop);
 }
 
 }  // namespace attend

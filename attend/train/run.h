@@ -17,13 +17,20 @@ struct RunResult {
   double best_score = 0;
 };
 
+// What is asked for this once: no setting, and never in attend.yaml.
+struct RunOptions {
+  // Replace a model that has no whole checkpoint to resume from. Where there is one it is resumed:
+  // the same command goes on after a crash.
+  bool overwrite = false;
+};
+
 // Trains, or goes on training, what `config.out` holds. At the end, and whenever a better model is
 // found, the directory has a whole model: config.json, model.safetensors and tokenizers. Settings
 // that may change between runs are told to the observer, and so are checkpoints that are damaged;
-// other settings, such as the model's, throw ConfigError, and IoError where no checkpoint is whole.
-// What cannot be trained leaves no new directory behind.
+// other settings, such as the model's, throw ConfigError, and IoError where no checkpoint is whole
+// or a model is there without any. What cannot be trained leaves no new directory behind.
 RunResult run_training(const RunConfig& config, TrainingObserver& observer,
-                       const std::atomic<bool>& stop);
+                       const std::atomic<bool>& stop, const RunOptions& options = {});
 
 // What a run would be, without training.
 struct RunPlan {
@@ -38,6 +45,7 @@ struct RunPlan {
 };
 // Writes nothing but a temporary directory. As in run_training the observer hears what is new and
 // what is damaged, and errors are the same.
-RunPlan plan_training(const RunConfig& config, TrainingObserver& observer);
+RunPlan plan_training(const RunConfig& config, TrainingObserver& observer,
+                      const RunOptions& options = {});
 
 }  // namespace attend

@@ -21,12 +21,12 @@ std::string line_of(uint64_t fingerprint) { return fmt::format("{:016x}\n", fing
 
 void remove_trained(const ModelDirectory& directory) {
   if (!std::filesystem::exists(note_of(directory))) return;
-  const MappedFile note(note_of(directory));
+  const std::string note = file_contents(note_of(directory));
   for (const char* side : {"", "source", "target"}) {
     const std::filesystem::path file = directory.tokenizer(side);
     if (!std::filesystem::exists(file)) continue;
-    const std::string line = line_of(hash_of(MappedFile(file).text()));
-    if (note.text().find(line) != std::string_view::npos) std::filesystem::remove(file);
+    const std::string line = line_of(hash_of(file_contents(file)));
+    if (note.find(line) != std::string::npos) std::filesystem::remove(file);
   }
 }
 

@@ -31,6 +31,12 @@ TrainingBatch training_batch(const Batch& batch) {
           Tensor::ids(labels, {labels.size()})};
 }
 
+bool is_best(Metric metric, double score, const TrainingState& state) {
+  if (std::isnan(score)) return false;
+  return state.best_step == 0 || std::isnan(state.best_score) ||
+         better(metric, score, state.best_score);
+}
+
 Trainer::Trainer(Parts parts)
     : parts_(std::move(parts)),
       parameters_(parameters(*parts_.model.model)),
@@ -243,8 +249,7 @@ bool Trainer::validate(const std::atomic<bool>& stop) {
   state_.validation_due = !found;
   if (!found) return false;
   const ValidationScore score = *found;
-  const Metric metric = parts_.config.validation.metric;
-  const bool best = state_.best_step == 0 || better(metric, score.score, state_.best_score);
+  const bool best = is_best(parts_.config.validation.metric, score.score, state_);
   if (best) {
     state_.best_score = score.score;
     state_.best_step = state_.step;

@@ -58,6 +58,9 @@ struct TrainingState {
   }
 };
 
+// Whether a validation's score is the best so far. NaN never is, and everything is better than NaN.
+bool is_best(Metric metric, double score, const TrainingState& state);
+
 struct TrainingReport {
   int64_t step = 0, steps = 0;
   double epoch = 0;

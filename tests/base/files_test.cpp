@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "attend/base/error.h"
+#include "tests/errors.h"
 #include "tests/files.h"
 
 namespace attend {
@@ -63,6 +66,33 @@ TEST_F(Files, AtomicFileCreatesWithTheUsersMask) {
   replace_file(directory_ / "model", "text");
   ::umask(before);
   EXPECT_EQ(fs::status(directory_ / "model").permissions(), static_cast<fs::perms>(0640));
+}
+
+TEST_F(Files, AtomicFileKeepsTheModeOfWhatItReplaces) {
+  const fs::path path = directory_ / "model";
+  write(path, "old");
+  for (const int mode : {0600, 0664, 0444, 0755}) {
+    fs::permissions(path, static_cast<fs::perms>(mode));
+    replace_file(path, "new");
+    EXPECT_EQ(fs::status(path).permissions(), static_cast<fs::perms>(mode));
+  }
+}
+
+// The mask belongs to all threads: while it were set to 0, their files would be open to everybody.
+TEST_F(Files, AtomicFileLeavesTheMaskAlone) {
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 200; ++i) replace_file(directory_ / "model", "text");
+    done = true;
+  });
+  while (!done) {
+    const int file = ::open((directory_ / "other").c_str(), O_CREAT | O_RDWR, 0666);
+    ::close(file);
+    EXPECT_EQ(fs::status(directory_ / "other").permissions() & fs::perms::others_write,
+              fs::perms::none);
+    fs::remove(directory_ / "other");
+  }
+  writer.join();
 }
 
 TEST_F(Files, AtomicFileNamesAPathItCannotWrite) {
@@ -179,6 +209,66 @@ TEST_F(Files, AtomicFileWritesToAPipeAsItIs) {
   EXPECT_TRUE(fs::is_symlink(link));
   EXPECT_EQ(entries(), 2u);
   ::close(reader);
+}
+
+TEST_F(Files, FileReaderReadsAnyPart) {
+  const fs::path path = directory_ / "data";
+  write(path, "some bytes");
+  FileReader file(path);
+  EXPECT_EQ(file.size(), 10u);
+  std::string part(5, ' ');
+  file.read(5, std::as_writable_bytes(std::span(part)));
+  EXPECT_EQ(part, "bytes");
+  const FileReader moved = std::move(file);
+  moved.read(0, std::as_writable_bytes(std::span(part)));
+  EXPECT_EQ(part, "some ");
+  EXPECT_EQ(moved.path(), path);
+}
+
+TEST_F(Files, FileReaderNamesAFileThatIsCutOff) {
+  const fs::path path = directory_ / "data";
+  write(path, "some bytes");
+  const FileReader file(path);
+  fs::resize_file(path, 4);
+  std::string part(5, ' ');
+  const auto bytes = std::as_writable_bytes(std::span(part));
+  expect_io_error(path, [&] { file.read(2, bytes); });
+  EXPECT_NE(message_of<IoError>([&] {
+              file.read(2, bytes);
+            }).find("it ends at byte 4, but had 10 bytes when it was opened"),
+            std::string::npos);
+  file.read(0, bytes.first(4));
+  EXPECT_EQ(part.substr(0, 4), "some");
+}
+
+TEST_F(Files, FileReaderNamesWhatItCannotRead) {
+  const fs::path missing = directory_ / "missing";
+  expect_io_error(missing, [&] { FileReader file(missing); });
+  expect_io_error(directory_, [&] { FileReader file(directory_); });
+}
+
+TEST_F(Files, ContentsHaveALimit) {
+  const fs::path path = directory_ / "data";
+  write(path, "some bytes");
+  EXPECT_EQ(file_contents(path), "some bytes");
+  EXPECT_EQ(file_contents(path, 10), "some bytes");
+  expect_error<FormatError>([&] { file_contents(path, 9); },
+                            path.string() + ": 10 bytes are too many; at most 9");
+}
+
+TEST_F(Files, DirectoriesAreMadeWithTheirParents) {
+  using Paths = std::vector<fs::path>;
+  const fs::path a = directory_ / "a", b = a / "b";
+  EXPECT_EQ(make_directories(b / ""), (Paths{a, b}));
+  EXPECT_EQ(make_directories(b), Paths{});
+  EXPECT_EQ(make_directories(b / "c"), Paths{b / "c"});
+  const fs::path before = fs::current_path();
+  fs::current_path(a);
+  EXPECT_EQ(make_directories("d"), Paths{"d"});
+  fs::current_path(before);
+  EXPECT_TRUE(fs::is_directory(a / "d"));
+  write(a / "file", "in the way");
+  expect_io_error(a / "file", [&] { make_directories(a / "file" / "e"); });
 }
 
 TEST_F(Files, MappedFileShowsTheBytes) {

@@ -160,6 +160,29 @@ TEST_F(CorpusTest, NothingLeftIsAnErrorThatSaysWhy) {
   EXPECT_THROW(build_corpus(none, file()), ConfigError);
 }
 
+// Cut off behind our back, at any place: what is gone cannot be read, and the file is named.
+TEST_F(CorpusTest, EveryTruncationWhileInUseIsAnError) {
+  build_corpus(spec("abc\nd\n", "e\nfg\n"), file());
+  const std::string whole = read(file());
+  for (size_t size = 0; size < whole.size(); ++size) {
+    write("corpus", whole);
+    const Corpus corpus(file());
+    std::filesystem::resize_file(file(), size);
+    const auto read_all = [&] {
+      for (const size_t pair : {0, 1}) {
+        source(corpus, pair);
+        target(corpus, pair);
+      }
+    };
+    constexpr size_t kIdsEnd = 8 + 7 * 2;
+    if (size < kIdsEnd) {
+      expect_error<IoError>(read_all, file().string() + ": it ends at byte ");
+    } else {
+      EXPECT_NO_THROW(read_all());
+    }
+  }
+}
+
 TEST_F(CorpusTest, EveryTruncationIsRefused) {
   build_corpus(spec("abc\nd\n", "e\nfg\n"), file());
   const std::string whole = read(file());

@@ -160,7 +160,7 @@ TEST_F(Checkpoints, NoneThatIsWholeIsNotNoneAtAll) {
                          "is damaged (weights has 3 bytes instead of 9)"),
             std::string::npos)
       << message;
-  EXPECT_NE(message.find("to begin anew"), std::string::npos) << message;
+  EXPECT_NE(message.find("begin anew with --overwrite"), std::string::npos) << message;
   EXPECT_EQ(messages_, "");
 }
 
@@ -199,15 +199,76 @@ TEST_F(Checkpoints, PruningNeverRemovesTheOnlyGoodOne) {
   EXPECT_EQ(steps(), Steps{3});
 }
 
-TEST_F(Checkpoints, LeftoversAreIgnoredAndCleaned) {
+TEST_F(Checkpoints, IncompleteLeftoversAreIgnoredAndRemoved) {
   save(1);
-  fs::create_directory(directory_ / ".step-2.abcdef");
-  write(directory_ / ".step-2.abcdef" / "weights", "half");
+  for (const char* name : {".step-2.abcdef", ".step-2.new"}) {
+    fs::create_directory(directory_ / name);
+    write(directory_ / name / "weights", "half");
+  }
   EXPECT_EQ(latest_step(), 1);
   EXPECT_EQ(steps(), Steps{1});
-  EXPECT_EQ(clean_checkpoints(directory_), 1u);
+  EXPECT_EQ(recover_checkpoints(directory_), Steps{});
   EXPECT_EQ(entries(), 1u);
-  EXPECT_EQ(clean_checkpoints(directory_ / "missing"), 0u);
+  EXPECT_EQ(recover_checkpoints(directory_ / "missing"), Steps{});
+}
+
+TEST_F(Checkpoints, WholeLeftoversAreRecovered) {
+  for (const char* name : {".step-2.abcdef", ".step-2.new", "step-2.old"}) {
+    save(1);
+    fs::rename(save(2).path, directory_ / name);
+    EXPECT_EQ(recover_checkpoints(directory_), Steps{2}) << name;
+    EXPECT_EQ(latest_step(), 2);
+    EXPECT_EQ(read(directory_ / "step-2" / "weights"), "weights2");
+    EXPECT_EQ(entries(), 2u);
+    // One of that name that is damaged gives way.
+    fs::rename(directory_ / "step-2", directory_ / name);
+    save(2);
+    write(directory_ / "step-2" / "weights", "cut");
+    EXPECT_EQ(recover_checkpoints(directory_), Steps{2}) << name;
+    EXPECT_EQ(checkpoint_damage(directory_ / "step-2"), "");
+    EXPECT_EQ(entries(), 2u);
+    // One that is whole stays.
+    fs::rename(directory_ / "step-2", directory_ / name);
+    save(2, "other");
+    EXPECT_EQ(recover_checkpoints(directory_), Steps{}) << name;
+    EXPECT_EQ(read(directory_ / "step-2" / "weights"), "other2");
+    EXPECT_EQ(entries(), 2u);
+  }
+}
+
+TEST_F(Checkpoints, WhatWasBeingRemovedIsNotRecovered) {
+  save(1);
+  fs::rename(save(2).path, directory_ / ".step-2.removed");
+  EXPECT_EQ(recover_checkpoints(directory_), Steps{});
+  EXPECT_EQ(steps(), Steps{1});
+  EXPECT_EQ(entries(), 1u);
+}
+
+// Between the two renames of a replacement.
+TEST_F(Checkpoints, AReplacedOneIsInReachMeanwhile) {
+  save(1, "first");
+  fs::rename(save(2, "old").path, directory_ / "step-2.old");
+  const auto newest = latest();
+  ASSERT_TRUE(newest.has_value());
+  EXPECT_EQ(newest->step, 2);
+  EXPECT_EQ(read(newest->path / "weights"), "old2");
+  fs::rename(save(2, "new").path, directory_ / ".step-2.new");
+  EXPECT_EQ(recover_checkpoints(directory_), Steps{2});
+  EXPECT_EQ(read(directory_ / "step-2" / "weights"), "new2");
+  EXPECT_EQ(entries(), 2u);
+}
+
+TEST_F(Checkpoints, ADamagedOldOneIsNotForgotten) {
+  fs::rename(save(2).path, directory_ / "step-2.old");
+  write(directory_ / "step-2.old" / "weights", "cut");
+  EXPECT_EQ(recover_checkpoints(directory_), Steps{});
+  expect_error<IoError>([&] { latest(); }, "no checkpoint is whole: step-2.old is damaged");
+}
+
+TEST_F(Checkpoints, AManifestWithoutBoundIsDamage) {
+  save(1);
+  write(directory_ / "step-1" / "manifest.json", std::string(2 << 20, ' '));
+  EXPECT_EQ(checkpoint_damage(directory_ / "step-1"), "manifest.json is damaged");
 }
 
 // A run is killed again and again, in the midst of writing, replacing and pruning: what it had
@@ -243,10 +304,10 @@ TEST_F(Checkpoints, SurviveKillsAtAnyMoment) {
     for (const Checkpoint& checkpoint : list_checkpoints(directory_)) {
       EXPECT_EQ(checkpoint_damage(checkpoint.path), "");
     }
-    clean_checkpoints(directory_);
+    recover_checkpoints(directory_);
     EXPECT_EQ(entries(), steps().size());
     EXPECT_LE(entries(), 3u);
-    reached = newest->step;  // written once more, as after a resume
+    reached = latest_step();  // written once more, as after a resume
   }
   EXPECT_EQ(messages_, "");
 }

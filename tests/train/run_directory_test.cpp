@@ -48,11 +48,12 @@ TEST(RunDirectory, NothingBeginsAnewBesideDamagedCheckpoints) {
     write(checkpoint.path / "manifest.json", "{");
   }
   expect_error<IoError>([&] { run(config); }, "no checkpoint is whole: step-24 is damaged");
-  expect_error<IoError>([&] { plan(config); }, "checkpoints to begin anew");
+  expect_error<IoError>([&] { plan(config); }, "or begin anew with --overwrite");
   EXPECT_EQ(contents(config.out / "log.jsonl"), log);
   EXPECT_EQ(contents(config.out / "model.safetensors"), weights);
-  fs::remove_all(config.out / "checkpoints");
-  EXPECT_EQ(run(config).first_step, 0);
+  TrainingObserver nobody;
+  EXPECT_EQ(run_training(config, nobody, false, {.overwrite = true}).first_step, 0);
+  EXPECT_EQ(contents(config.out / "model.safetensors"), weights);
 }
 
 TEST(RunDirectory, WhatKilledRunsWereWritingIsRemoved) {
@@ -120,7 +121,7 @@ TEST(RunDirectory, TokenizersThatWereTrainedThereGiveWay) {
   EXPECT_TRUE(fs::exists(other.tokenizer("target")));
 }
 
-TEST(RunDirectory, AMeanHasNothingOfTheModelItReplaces) {
+TEST(RunDirectory, AMeanReplacesTheWeightsOfOneModelOnly) {
   const TemporaryDirectory directory;
   const fs::path out = directory.path() / "mean";
   RunConfig config = small_run(directory.path());
@@ -128,13 +129,17 @@ TEST(RunDirectory, AMeanHasNothingOfTheModelItReplaces) {
   run(config);
   average_checkpoints(config.out, 1, out);
   write(out / "alignment.json", R"({"layer": "decoder.9.cross", "head": null})");
+  const fs::path first = config.out;
   config.out = directory.path() / "pair";
   config.vocabulary.target_kind = TokenizerKind::kWord;
   run(config);
-  average_checkpoints(config.out, 1, out);
-  const TextModel mean = TextModel::load(out);
-  EXPECT_EQ(mean.target->kind(), TokenizerKind::kWord);
-  EXPECT_FALSE(mean.best_alignment.has_value());
+  expect_error<IoError>([&] { average_checkpoints(config.out, 1, out); },
+                        "there is another model in it; average into another directory");
+  expect_error<IoError>([&] { average_checkpoints(config.out, 1, first); },
+                        "a run with checkpoints is in it");
+  EXPECT_EQ(TextModel::load(out).target->kind(), TokenizerKind::kCharacter);
+  average_checkpoints(first, 1, out);
+  EXPECT_FALSE(TextModel::load(out).best_alignment.has_value());
 }
 
 TEST(RunDirectory, APlanHasTheBatchesOfTheRun) {

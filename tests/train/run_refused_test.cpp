@@ -106,6 +106,7 @@ TEST(RefusedRun, OnlyWhatWasTrainedIsGoneOnWith) {
   other.training.steps = 1;
   run(other);
   fs::remove_all(config.out / "checkpoints");
+  fs::remove(config.out / "model.safetensors");
   TrainingObserver nobody;
   run_training(other, nobody, true);  // stopped before its first step
   Messages messages;

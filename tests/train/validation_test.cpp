@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "attend/io/config.h"
 #include "attend/train/prepared.h"
 #include "tests/errors.h"
@@ -24,6 +26,23 @@ TEST(Validation, NoLimitIsAllSentences) {
   EXPECT_GT(scores[0], 0.0);
   EXPECT_EQ(scores[0], scores[1]);
   EXPECT_NE(scores[0], scores[2]);
+}
+
+TEST(Validation, NaNIsNeverBest) {
+  TrainingState state;
+  for (const Metric metric : {Metric::kLoss, Metric::kBleu}) {
+    EXPECT_FALSE(is_best(metric, NAN, state));
+    EXPECT_TRUE(is_best(metric, 0.5, state));
+  }
+  state.best_step = 10;
+  state.best_score = NAN;  // of a run that an earlier version began
+  EXPECT_TRUE(is_best(Metric::kLoss, 0.5, state));
+  EXPECT_FALSE(is_best(Metric::kLoss, NAN, state));
+  state.best_score = 0.5;
+  EXPECT_FALSE(is_best(Metric::kLoss, NAN, state));
+  EXPECT_FALSE(is_best(Metric::kLoss, 0.6, state));
+  EXPECT_TRUE(is_best(Metric::kLoss, 0.4, state));
+  EXPECT_TRUE(is_best(Metric::kBleu, 0.6, state));
 }
 
 TEST(Validation, LinesPastTheLearnedPlacesAreLeftOut) {
