@@ -8,6 +8,8 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "attend/base/error.h"
@@ -89,6 +91,9 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
 
 // The system does not say what to do about it.
 std::string with_remedy(const std::string& message) {
+  if (message.starts_with("out of memory")) {
+    return message + "; use a smaller model, smaller batches or shorter lines";
+  }
   for (const int full : {ENOSPC, EDQUOT}) {
     if (message.find(std::strerror(full)) == message.npos) continue;
     return message + "; make room there, or write elsewhere, and run it again";
@@ -140,6 +145,14 @@ int main(int argc, char** argv) {
     attend::cli::notify("attend: {}: {}\n", error.path1().string(),
                         attend::cli::with_remedy(error.code().message()) +
                             (refused ? "; run it as a user who may, or choose another place" : ""));
+    return 1;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "attend: {}\n", attend::cli::with_remedy("out of memory"));
+    return 1;
+  } catch (const std::length_error& error) {  // of a container; names a function, not the cause
+    fmt::print(stderr, "attend: {}\n",
+               attend::cli::with_remedy(
+                   fmt::format("out of memory: more than there can be ({})", error.what())));
     return 1;
   } catch (const std::exception& error) {
     attend::cli::notify("attend: {}\n", attend::cli::with_remedy(error.what()));

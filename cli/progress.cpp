@@ -46,11 +46,6 @@ std::string duration(double seconds) {
   return fmt::format("{}s", s);
 }
 
-std::string memory(size_t bytes) {
-  const double mb = static_cast<double>(bytes) / (1 << 20);
-  return mb >= 1024 ? fmt::format("{:.1f} GB", mb / 1024) : fmt::format("{:.0f} MB", mb);
-}
-
 size_t peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -100,7 +95,7 @@ std::string Progress::line_of(const TrainingReport& r) const {
     line += "  " +
             coloured(colours_, Colour::kYellow, fmt::format("{} updates left out", r.bad_updates));
   }
-  return line + "  " + grey(memory(peak_memory()));
+  return line + "  " + grey(memory_text(peak_memory()));
 }
 
 void Progress::on_validation(const TrainingReport& r, const ValidationScore& score, bool best) {

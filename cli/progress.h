@@ -53,8 +53,6 @@ std::string cut_to_columns(std::string_view text, size_t columns);
 
 // "1h 02m", "3m 20s", "45s".
 std::string duration(double seconds);
-// "1.5 GB".
-std::string memory(size_t bytes);
 size_t peak_memory();  // of this process
 
 }  // namespace attend::cli

@@ -120,7 +120,7 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
   fmt::print("steps         {}{}, {} to an epoch\n", config.training.steps,
              plan.steps_done > 0 ? fmt::format(" ({} done)", plan.steps_done) : "",
              std::max<size_t>(1, plan.batches_per_epoch / config.training.accumulation));
-  fmt::print("memory        {}\n", memory(peak_memory()));
+  fmt::print("memory        {}\n", memory_text(peak_memory()));
   fmt::print("time          {} at {:.0f} tokens/s, without validation\n", duration(plan.seconds),
              plan.tokens_per_second);
 }

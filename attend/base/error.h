@@ -8,7 +8,7 @@
 
 namespace attend {
 
-enum class ErrorKind { kShape, kConfig, kFormat, kIo, kData };
+enum class ErrorKind { kShape, kConfig, kFormat, kIo, kData, kMemory };
 
 // The text names the operation, the values, and the way out:
 // "attention: keys have 6 rows but values have 5".
@@ -36,5 +36,6 @@ using FormatError = ErrorOf<ErrorKind::kFormat>;  // a file that is not what it 
 using IoError = ErrorOf<ErrorKind::kIo>;          // the system refused
 using DataError =
     ErrorOf<ErrorKind::kData>;  // values that cannot be used, such as an id out of range
+using MemoryError = ErrorOf<ErrorKind::kMemory>;  // more than the system has, or may give
 
 }  // namespace attend

@@ -5,16 +5,19 @@
 #include "attend/base/storage.h"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <new>
-#include <vector>
+
+#include "attend/base/error.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -78,6 +81,31 @@ void system_free(void* data, size_t capacity) {
   }
 }
 
+// Blocks of one capacity that nobody uses. Each holds the address of the next, so that giving one
+// back takes no memory and cannot fail.
+class IdleBlocks {
+ public:
+  bool empty() const { return first_ == nullptr; }
+
+  void push(void* data, size_t capacity) noexcept {
+    first_ = ::new (data) Block{first_};
+    ASAN_POISON_MEMORY_REGION(data, capacity);
+  }
+
+  void* pop(size_t capacity) noexcept {
+    ASAN_UNPOISON_MEMORY_REGION(first_, capacity);
+    Block* const block = first_;
+    first_ = block->next;
+    return block;
+  }
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  Block* first_ = nullptr;
+};
+
 class Pool {
  public:
   // Never destroyed: tensors with static lifetime may outlive any order of destruction.
@@ -86,16 +114,17 @@ class Pool {
     return *pool;
   }
 
+  // Null if the system has none left.
   void* take(size_t* capacity) {
-    if (*capacity > kLargest) throw std::bad_alloc();
+    if (*capacity > kLargest) return nullptr;
     *capacity = class_size(*capacity);
     {
       std::lock_guard lock(mutex_);
       if (void* const data = take_idle(capacity)) {
         count_use(*capacity);
-        ASAN_UNPOISON_MEMORY_REGION(data, *capacity);
         return data;
       }
+      idle_.try_emplace(*capacity);  // now, since giving back must not fail
       if (statistics_.bytes_from_system + *capacity > limit_) give_to_system();
       make_room(*capacity, kSpared);
       ++statistics_.system_allocations;
@@ -109,16 +138,15 @@ class Pool {
     std::lock_guard lock(mutex_);
     if (data == nullptr) {
       statistics_.bytes_from_system -= *capacity;
-      throw std::bad_alloc();
+      return nullptr;
     }
     count_use(*capacity);
     return data;
   }
 
-  void give_back(void* data, size_t capacity) {
-    ASAN_POISON_MEMORY_REGION(data, capacity);
+  void give_back(void* data, size_t capacity) noexcept {
     std::lock_guard lock(mutex_);
-    free_[capacity].push_back(data);
+    idle_.find(capacity)->second.push(data, capacity);
     statistics_.bytes_in_use -= capacity;
   }
 
@@ -146,13 +174,11 @@ class Pool {
   // A free block that is not much larger, and its size; or null.
   void* take_idle(size_t* capacity) {
     const size_t most = limit_ == kUnlimited ? 2 * *capacity : *capacity + *capacity / 4;
-    auto found = free_.lower_bound(*capacity);
-    while (found != free_.end() && found->first <= most && found->second.empty()) ++found;
-    if (found == free_.end() || found->first > most) return nullptr;
+    auto found = idle_.lower_bound(*capacity);
+    while (found != idle_.end() && found->first <= most && found->second.empty()) ++found;
+    if (found == idle_.end() || found->first > most) return nullptr;
     *capacity = found->first;
-    void* const data = found->second.back();
-    found->second.pop_back();
-    return data;
+    return found->second.pop(*capacity);
   }
 
   void count_use(size_t capacity) {
@@ -168,14 +194,12 @@ class Pool {
   // again the largest find theirs first, then the next smaller ones, and at last none asks the
   // system.
   void make_room(size_t bytes, size_t least) {
-    for (auto found = free_.upper_bound(bytes); found != free_.begin();) {
+    for (auto found = idle_.upper_bound(bytes); found != idle_.begin();) {
       --found;
       auto& [capacity, blocks] = *found;
       if (capacity < least) return;
       while (!blocks.empty() && capacity <= bytes) {
-        ASAN_UNPOISON_MEMORY_REGION(blocks.back(), capacity);
-        system_free(blocks.back(), capacity);
-        blocks.pop_back();
+        system_free(blocks.pop(capacity), capacity);
         statistics_.bytes_from_system -= capacity;
         bytes -= capacity;
       }
@@ -183,18 +207,29 @@ class Pool {
   }
 
   std::mutex mutex_;
-  std::map<size_t, std::vector<void*>> free_;  // by capacity
+  std::map<size_t, IdleBlocks> idle_;  // by capacity
   PoolStatistics statistics_;
   size_t limit_ = kUnlimited;
 };
 
 }  // namespace
 
-Storage::Storage(size_t bytes) : bytes_(bytes), capacity_(bytes) {
-  data_ = Pool::instance().take(&capacity_);
+Storage::Storage(size_t bytes, Memory memory) : bytes_(bytes) {
+  if (memory == Memory::kNow) allocate();
 }
 
-Storage::~Storage() { Pool::instance().give_back(data_, capacity_); }
+Storage::~Storage() {
+  if (data_ != nullptr) Pool::instance().give_back(data_, capacity_);
+}
+
+void Storage::allocate() {
+  if (data_ != nullptr) return;
+  capacity_ = bytes_;
+  data_ = Pool::instance().take(&capacity_);
+  if (data_ != nullptr) return;
+  throw MemoryError("out of memory: asked for {}, with {} in use", memory_text(bytes_),
+                    memory_text(pool_statistics().bytes_in_use));
+}
 
 PoolStatistics pool_statistics() { return Pool::instance().statistics(); }
 
@@ -203,5 +238,17 @@ void reset_peak_bytes() { Pool::instance().reset_peak(); }
 void release_unused_memory() { Pool::instance().release_unused(); }
 
 void limit_memory(size_t bytes) { Pool::instance().limit(bytes); }
+
+size_t machine_memory() {
+  struct sysinfo machine {};
+  if (::sysinfo(&machine) != 0) return kUnlimited;
+  return (machine.totalram + machine.totalswap) * machine.mem_unit;
+}
+
+std::string memory_text(size_t bytes) {
+  const double kb = static_cast<double>(bytes) / 1024, mb = kb / 1024;
+  if (mb < 1) return fmt::format("{:.0f} KB", std::ceil(kb));
+  return mb < 1024 ? fmt::format("{:.0f} MB", mb) : fmt::format("{:.1f} GB", mb / 1024);
+}
 
 }  // namespace attend

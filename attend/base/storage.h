@@ -5,23 +5,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace attend {
 
 // A block of memory, 64-byte aligned, from the pool; goes back to it when the last owner lets go.
 class Storage {
  public:
-  explicit Storage(size_t bytes);
+  enum class Memory { kNow, kLater };
+
+  // kLater: only the size is known until allocate(). Throws MemoryError.
+  explicit Storage(size_t bytes, Memory memory = Memory::kNow);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  void* data() const { return data_; }
+  void* data() const { return data_; }  // null before allocate()
   size_t bytes() const { return bytes_; }
+  // Takes the memory unless it is there, for all that share this storage; one thread at a time.
+  void allocate();
 
  private:
-  void* data_;
-  size_t bytes_, capacity_;
+  void* data_ = nullptr;
+  size_t bytes_, capacity_ = 0;
 };
 
 struct PoolStatistics {
@@ -37,5 +43,9 @@ void release_unused_memory();  // gives free blocks back to the system
 // From now on the pool gives its free blocks back before it takes more than this from the system.
 // What is in use at once is not limited.
 void limit_memory(size_t bytes);
+
+size_t machine_memory();  // bytes of this machine, its swap counted
+
+std::string memory_text(size_t bytes);  // "1.5 GB"
 
 }  // namespace attend

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <memory>
-#include <new>
+
+#include "attend/base/error.h"
+#include "attend/base/storage.h"
 
 namespace attend::kernels {
 namespace {
@@ -20,7 +22,9 @@ float* allocate(size_t size) {
   const size_t alignment = wanted >= kLarge ? kHugePage : 64;
   const size_t bytes = (wanted / alignment + 1) * alignment;
   void* data = std::aligned_alloc(alignment, bytes);
-  if (data == nullptr) throw std::bad_alloc();
+  if (data == nullptr) {
+    throw MemoryError("out of memory: asked for {} for a matrix product", memory_text(bytes));
+  }
   if (alignment == kHugePage) madvise(data, bytes, MADV_HUGEPAGE);  // a hint: failure is harmless
   return static_cast<float*>(data);
 }

@@ -9,11 +9,33 @@
 #include "attend/base/error.h"
 
 namespace attend {
+namespace {
+
+// An extent of 0 counts as 1: products of the others are computed as well.
+bool countable(std::span<const size_t> extents) {
+  size_t size = 1;
+  for (const size_t extent : extents) {
+    if (__builtin_mul_overflow(size, std::max<size_t>(extent, 1), &size)) return false;
+  }
+  return size <= Shape::kMaxSize;
+}
+
+}  // namespace
+
+bool Shape::fits(std::span<const size_t> extents) {
+  return extents.size() <= kMaxRank && countable(extents);
+}
 
 Shape::Shape(std::span<const size_t> extents) : rank_(extents.size()) {
   if (rank_ > kMaxRank)
     throw ShapeError("a tensor has at most {} extents, not {}", kMaxRank, rank_);
   std::copy(extents.begin(), extents.end(), extents_.begin());
+  check_size();
+}
+
+void Shape::check_size() const {
+  if (countable({extents_.data(), rank_})) return;
+  throw ShapeError("a tensor of shape {} is larger than any memory", text());
 }
 
 size_t Shape::size() const {
@@ -32,7 +54,10 @@ size_t Shape::axis(int axis) const {
 
 size_t Shape::operator[](int axis) const { return extents_[this->axis(axis)]; }
 
-void Shape::set(int axis, size_t extent) { extents_[this->axis(axis)] = extent; }
+void Shape::set(int axis, size_t extent) {
+  extents_[this->axis(axis)] = extent;
+  check_size();
+}
 
 size_t Shape::width() const { return rank_ == 0 ? 1 : extents_[rank_ - 1]; }
 

@@ -5,21 +5,26 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string>
 
 namespace attend {
 
-// Up to five extents, the last one contiguous in memory. A scalar has rank 0 and size 1.
+// Up to five extents, the last one contiguous in memory. A scalar has rank 0 and size 1. No product
+// of extents is past kMaxSize, so that counting elements or their bytes cannot overflow; what would
+// be past it throws ShapeError.
 class Shape {
  public:
   static constexpr size_t kMaxRank = 5;
+  static constexpr size_t kMaxSize = PTRDIFF_MAX / 8;
 
   Shape() = default;
   Shape(std::initializer_list<size_t> extents)
       : Shape(std::span(extents.begin(), extents.size())) {}
-  explicit Shape(std::span<const size_t> extents);  // throws ShapeError past kMaxRank
+  explicit Shape(std::span<const size_t> extents);    // throws ShapeError past kMaxRank
+  static bool fits(std::span<const size_t> extents);  // whether there can be such a shape
 
   size_t rank() const { return rank_; }
   size_t size() const;                // number of elements
@@ -39,6 +44,8 @@ class Shape {
   std::string text() const;  // "[2, 3]"
 
  private:
+  void check_size() const;
+
   std::array<size_t, kMaxRank> extents_{};
   size_t rank_ = 0;
 };

@@ -9,12 +9,26 @@ namespace attend {
 
 Tensor Tensor::empty(const Shape& shape, DType type) {
   static_assert(sizeof(float) == sizeof(int32_t));
+  Tensor x = unallocated(shape);
+  x.dtype_ = type;
+  x.allocate();
+  return x;
+}
+
+Tensor Tensor::unallocated(const Shape& shape) {
   Tensor x;
-  x.storage_ = std::make_shared<Storage>(shape.size() * sizeof(float));
+  x.storage_ = std::make_shared<Storage>(shape.size() * sizeof(float), Storage::Memory::kLater);
   x.stride_ = shape.width();
   x.shape_ = shape;
-  x.dtype_ = type;
   return x;
+}
+
+void Tensor::allocate() const {
+  try {
+    storage_->allocate();
+  } catch (const MemoryError& error) {
+    throw MemoryError("{}, for a tensor of shape {}", error.what(), shape_);
+  }
 }
 
 Tensor Tensor::full(const Shape& shape, float value) {
@@ -50,12 +64,12 @@ Tensor Tensor::ids(std::initializer_list<int32_t> values) {
 }
 
 float* Tensor::data() const {
-  assert(defined() && dtype_ == DType::kFloat32);
+  assert(allocated() && dtype_ == DType::kFloat32);
   return static_cast<float*>(storage_->data()) + offset_;
 }
 
 int32_t* Tensor::indices() const {
-  assert(defined() && dtype_ == DType::kInt32);
+  assert(allocated() && dtype_ == DType::kInt32);
   return static_cast<int32_t*>(storage_->data()) + offset_;
 }
 

@@ -22,7 +22,10 @@ class Tensor {
  public:
   Tensor() = default;  // undefined: holds nothing
 
-  static Tensor empty(const Shape& shape, DType type = DType::kFloat32);  // values are not set
+  // Values are not set. Throws MemoryError.
+  static Tensor empty(const Shape& shape, DType type = DType::kFloat32);
+  // fp32 without memory: only its shape may be used before allocate().
+  static Tensor unallocated(const Shape& shape);
   static Tensor like(const Tensor& x) { return empty(x.shape(), x.dtype()); }
   static Tensor zeros(const Shape& shape) { return full(shape, 0.0f); }
   static Tensor full(const Shape& shape, float value);
@@ -32,6 +35,8 @@ class Tensor {
   static Tensor ids(std::initializer_list<int32_t> values);                // int32, rank 1
 
   bool defined() const { return storage_ != nullptr; }
+  bool allocated() const { return defined() && storage_->data() != nullptr; }
+  void allocate() const;  // and so all handles and views have memory; throws MemoryError
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   size_t rank() const { return shape_.rank(); }

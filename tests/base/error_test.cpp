@@ -21,6 +21,7 @@ TEST(Error, KnowsItsKindAndText) {
   expect_kind<FormatError>(ErrorKind::kFormat);
   expect_kind<IoError>(ErrorKind::kIo);
   expect_kind<DataError>(ErrorKind::kData);
+  expect_kind<MemoryError>(ErrorKind::kMemory);
 }
 
 TEST(Error, IsCaughtByKindOrAsAStandardException) {

@@ -1,17 +1,16 @@
 #include "attend/base/storage.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <new>
 #include <thread>
 #include <vector>
+
+#include "tests/errors.h"
+#include "tests/little_memory.h"
 
 namespace attend {
 namespace {
@@ -86,7 +85,8 @@ TEST(Storage, WhatTheSystemRefusesDoesNotCount) {
   reset_peak_bytes();
   const PoolStatistics before = pool_statistics();
   for (const size_t bytes : {size_t{1} << 50, std::numeric_limits<size_t>::max()}) {
-    EXPECT_THROW(const Storage storage(bytes), std::bad_alloc) << bytes;
+    expect_error<MemoryError>([&] { const Storage storage(bytes); },
+                              "out of memory: asked for " + memory_text(bytes));
     const PoolStatistics after = pool_statistics();
     EXPECT_EQ(after.bytes_from_system, before.bytes_from_system);
     EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
@@ -96,20 +96,60 @@ TEST(Storage, WhatTheSystemRefusesDoesNotCount) {
 
 // Under a limit of address space that the idle block fills.
 TEST(Storage, IdleBlocksAreGivenUpBeforeARequestFails) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need the address space";
-#endif
+  if (!kMemoryCanBeLimited) GTEST_SKIP();
   const auto take_with_little_memory = [] {
     { const Storage idle(size_t{256} << 20); }
-    size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t limit = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + (8 << 20);
-    const rlimit space{limit, limit};
-    ::setrlimit(RLIMIT_AS, &space);
+    leave_memory(8 << 20);
     const Storage storage(size_t{64} << 20);
     std::_Exit(storage.data() != nullptr ? 0 : 1);
   };
   EXPECT_EXIT(take_with_little_memory(), testing::ExitedWithCode(0), "");
+}
+
+// Where there is none left at all, what ends its life then must still end it.
+TEST(Storage, GivingBackTakesNoMemory) {
+  if (!kMemoryCanBeLimited) GTEST_SKIP();
+  const auto give_back_without_memory = [] {
+    std::vector<std::unique_ptr<Storage>> blocks(5000);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      blocks[i] = std::make_unique<Storage>(64 + 64 * (i % 7));
+    }
+    leave_memory(0);
+    for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2) {
+      while (std::malloc(bytes) != nullptr) continue;  // NOLINT: it is to be gone
+    }
+    for (auto& block : blocks) block->~Storage();  // without freeing the heap's part
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(give_back_without_memory(), testing::ExitedWithCode(0), "");
+}
+
+TEST(Storage, MayTakeItsMemoryLater) {
+  const size_t before = pool_statistics().bytes_in_use;
+  Storage storage(1 << 16, Storage::Memory::kLater);
+  EXPECT_EQ(storage.data(), nullptr);
+  EXPECT_EQ(storage.bytes(), size_t{1} << 16);
+  EXPECT_EQ(pool_statistics().bytes_in_use, before);
+  storage.allocate();
+  void* const data = storage.data();
+  EXPECT_NE(data, nullptr);
+  EXPECT_GE(pool_statistics().bytes_in_use, before + (1 << 16));
+  storage.allocate();
+  EXPECT_EQ(storage.data(), data);
+}
+
+TEST(Storage, NothingIsTakenForWhatIsNotUsed) {
+  const size_t before = pool_statistics().system_allocations;
+  { const Storage huge(std::numeric_limits<size_t>::max(), Storage::Memory::kLater); }
+  EXPECT_EQ(pool_statistics().system_allocations, before);
+}
+
+TEST(Storage, SizesHaveAUnitThatSuitsThem) {
+  EXPECT_EQ(memory_text(0), "0 KB");
+  EXPECT_EQ(memory_text(100), "1 KB");
+  EXPECT_EQ(memory_text(200 << 10), "200 KB");
+  EXPECT_EQ(memory_text(5 << 20), "5 MB");
+  EXPECT_EQ(memory_text(size_t{3} << 29), "1.5 GB");
 }
 
 TEST(Storage, MayBeUsedFromManyThreads) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "attend/base/error.h"
+#include <vector>
+
+#include "tests/errors.h"
 
 namespace attend {
 namespace {
@@ -38,6 +40,30 @@ TEST(Shape, PrintsAsAList) {
 }
 
 TEST(Shape, RefusesTooManyExtents) { EXPECT_THROW((Shape{1, 2, 3, 4, 5, 6}), ShapeError); }
+
+// Counting elements, rows or bytes must not wrap round, whatever a file or a config claims.
+TEST(Shape, RefusesMoreThanAnyMemoryHas) {
+  constexpr size_t kHuge = size_t{1} << 62;
+  for (const std::vector<size_t>& extents : {std::vector<size_t>{kHuge},
+                                             {kHuge, 4},
+                                             {4, kHuge},
+                                             {size_t{1} << 32, size_t{1} << 32},
+                                             {kHuge, 0},
+                                             {0, kHuge, kHuge},
+                                             {SIZE_MAX},
+                                             {3, SIZE_MAX / 3}}) {
+    EXPECT_FALSE(Shape::fits(extents));
+    EXPECT_THROW(Shape{extents}, ShapeError);
+  }
+  EXPECT_FALSE(Shape::fits(std::vector<size_t>(6, 1)));
+  const std::vector<size_t> largest = {Shape::kMaxSize}, empty = {1'000'000'000'000, 0, 5};
+  EXPECT_TRUE(Shape::fits(largest));
+  EXPECT_EQ(Shape(largest).size(), Shape::kMaxSize);
+  EXPECT_EQ(Shape(empty).size(), 0u);
+  Shape shape{2, 3};
+  EXPECT_EQ(message_of([&] { shape.set(0, kHuge); }),
+            "a tensor of shape [4611686018427387904, 3] is larger than any memory");
+}
 
 TEST(Shape, EqualityIsOfExtents) {
   EXPECT_EQ((Shape{2, 3}), (Shape{2, 3}));

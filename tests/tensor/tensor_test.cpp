@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/errors.h"
 
 namespace attend {
@@ -38,6 +40,30 @@ TEST(Tensor, CopiesAreHandles) {
 }
 
 TEST(Tensor, UndefinedHoldsNothing) { EXPECT_FALSE(Tensor().defined()); }
+
+TEST(Tensor, MayHaveAShapeBeforeItHasMemory) {
+  Tensor x = Tensor::unallocated({2, 3});
+  const Tensor view = x.slice_columns(1, 2), leaf = x.require_grad();
+  EXPECT_TRUE(x.defined());
+  EXPECT_FALSE(x.allocated() || view.allocated() || leaf.allocated());
+  EXPECT_EQ(x.size(), 6u);
+  view.allocate();
+  EXPECT_TRUE(x.allocated() && view.allocated() && leaf.allocated());
+  std::ranges::fill(leaf.span(), 2.0f);
+  EXPECT_EQ(view.to_vector(), (Values{2, 2, 2, 2}));
+  EXPECT_FALSE(Tensor().allocated());
+}
+
+TEST(Tensor, ThatMemoryCannotHoldSaysWhatWasAskedFor) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer ends the program";
+#endif
+  const std::string message = message_of<MemoryError>([] {
+    Tensor::zeros({1'000'000, 1'000'000'000});
+  });
+  EXPECT_TRUE(message.starts_with("out of memory: asked for 3725290.3 GB")) << message;
+  EXPECT_TRUE(message.ends_with("for a tensor of shape [1000000, 1000000000]")) << message;
+}
 
 TEST(Tensor, ReshapeSharesMemory) {
   const Tensor x = Tensor::of({1, 2, 3, 4, 5, 6}, kTwoByThree);
