@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "attend/base/limits.h"
+
 namespace attend::cli {
 namespace {
 
@@ -11,6 +13,13 @@ namespace {
 std::string flag_name(const std::string& prefix, std::string path) {
   std::ranges::replace(path, '_', '-');
   return prefix.empty() ? "--" + path : "--" + prefix + "-" + path;
+}
+
+// What stands for the value in the help.
+std::string type_text(const Flag& flag) {
+  if (!flag.choices.empty() && !flag.list) return choices_text(flag.choices);
+  const bool bounded = flag.type == "integer" && flag.range.high < limits::kAny.high;
+  return bounded ? fmt::format("{}..{}", flag.range.low, flag.range.high) : flag.type;
 }
 
 std::string group_of(const std::string& path) {
@@ -34,10 +43,7 @@ void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const st
       value->option = parser.add_flag(name, value->texts, help);
     } else {
       value->option =
-          parser.add_option(name, value->texts, help)
-              ->type_name(flag.choices.empty() || flag.list ? flag.type
-                                                            : choices_text(flag.choices))
-              ->expected(1);
+          parser.add_option(name, value->texts, help)->type_name(type_text(flag))->expected(1);
     }
     value->option->group(group_of(flag.path));
     order_.push_back(flag.path);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "attend/base/error.h"
+
 namespace attend {
 namespace {
 
@@ -72,7 +74,25 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   return nearest != nullptr ? *nearest : std::string();
 }
 
+std::string Field::expected() const {
+  const bool whole = type->kind == FieldKind::kInteger;
+  if (!whole || range == Range()) return type->expected;
+  std::string text = fmt::format("a whole number from {} to {}", range.low, range.high);
+  if (type->list) text = "a list, each item " + text;
+  return type->optional ? text + " or none" : text;
+}
+
 namespace detail {
+
+void check_ranges(const FieldList& list, std::string_view what) {
+  for (const Field& field : list.fields) {
+    if (field.type->kind != FieldKind::kInteger) continue;
+    const FieldTexts given = field.get();
+    if (field.set(given)) continue;
+    throw ConfigError("{}: {} is {}, not {}", what, field.path, fmt::join(*given, ","),
+                      field.expected());
+  }
+}
 
 bool parse_field(std::string_view text, bool& value) {
   const bool yes = text == "true" || text == "yes" || text == "on";

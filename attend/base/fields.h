@@ -6,8 +6,11 @@
 //   };
 //
 // A field is a bool, an integer, a float, a string, a path, a MemorySize, an enum, a vector or an
-// optional of those, or another config. attend/io/config.h makes JSON, YAML and flags from the
-// list.
+// optional of those, or another config. An integer has a range as well, whoever sets it:
+//
+//   v("width", width, "of a token's vector", Range{1, 65536});
+//
+// attend/io/config.h makes JSON, YAML and flags from the list.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +41,14 @@ concept NamedEnum = std::is_enum_v<T> && requires(T value) {
 
 enum class FieldKind { kBool, kInteger, kNumber, kText, kPath, kChoice, kMemory };
 
+// What an integer may be, both ends counted.
+struct Range {
+  long long low = std::numeric_limits<long long>::min();
+  unsigned long long high = std::numeric_limits<unsigned long long>::max();
+  bool operator==(const Range&) const = default;
+  constexpr Range or_0() const { return {0, high}; }
+};
+
 // A value as text: one text for a scalar, one an item for a list, and nothing at all for an
 // optional that is not set.
 using FieldTexts = std::optional<std::vector<std::string>>;
@@ -48,7 +59,8 @@ struct FieldType {
   std::string expected;              // "a number", "one of adamw, adam, sgd", "a list of paths"
   std::vector<std::string> choices;  // of an enum or a bool
   FieldTexts (*get)(const void* value) = nullptr;
-  bool (*set)(void* value, const FieldTexts& texts) = nullptr;  // false: not what is expected
+  // False, and nothing is changed: not what is expected.
+  bool (*set)(void* value, const FieldTexts& texts, const Range& range) = nullptr;
 };
 
 // A reference to one field of a config, which must outlive it. Nested ones have dotted paths.
@@ -56,9 +68,11 @@ struct Field {
   std::string path, help;
   const FieldType* type;
   void* value;
+  Range range = {};  // of an integer
 
   FieldTexts get() const { return type->get(value); }
-  bool set(const FieldTexts& texts) const { return type->set(value, texts); }
+  bool set(const FieldTexts& texts) const { return type->set(value, texts, range); }
+  std::string expected() const;  // the type's, with the range
 };
 
 // Fields in the order of the config's own list.
@@ -141,6 +155,15 @@ std::string print_field(T value) {
   return std::string(name_of(value));
 }
 
+// Only integers have one.
+template <typename T>
+bool within(const T& value, const Range& range) {
+  if constexpr (!kInteger<T>)
+    return true;
+  else
+    return std::cmp_greater_equal(value, range.low) && std::cmp_less_equal(value, range.high);
+}
+
 // How values of T are described, printed and parsed.
 template <typename T>
 struct Scalar {
@@ -156,8 +179,14 @@ struct Scalar {
     if constexpr (NamedEnum<T>) return choice_type(choices_of<T>());
   }
   static FieldTexts get(const T& value) { return std::vector{print_field(value)}; }
-  static bool set(T& value, const FieldTexts& texts) {
-    return texts && texts->size() == 1 && parse_field(texts->front(), value);
+  static bool set(T& value, const FieldTexts& texts, const Range& range) {
+    return texts && texts->size() == 1 && parse(value, texts->front(), range);
+  }
+  static bool parse(T& value, std::string_view text, const Range& range) {
+    T parsed{};
+    if (!parse_field(text, parsed) || !within(parsed, range)) return false;
+    value = std::move(parsed);
+    return true;
   }
 };
 
@@ -169,12 +198,12 @@ struct Scalar<std::vector<T>> {
     std::ranges::transform(values, texts.begin(), [](const T& v) { return print_field(v); });
     return texts;
   }
-  static bool set(std::vector<T>& values, const FieldTexts& texts) {
+  static bool set(std::vector<T>& values, const FieldTexts& texts, const Range& range) {
     if (!texts) return false;
     std::vector<T> parsed;
     for (const std::string& text : *texts) {
       T value{};
-      if (!parse_field(text, value)) return false;
+      if (!Scalar<T>::parse(value, text, range)) return false;
       parsed.push_back(std::move(value));
     }
     values = std::move(parsed);
@@ -188,13 +217,13 @@ struct Scalar<std::optional<T>> {
   static FieldTexts get(const std::optional<T>& value) {
     return value ? Scalar<T>::get(*value) : FieldTexts();
   }
-  static bool set(std::optional<T>& value, const FieldTexts& texts) {
+  static bool set(std::optional<T>& value, const FieldTexts& texts, const Range& range) {
     if (!texts) {
       value.reset();
       return true;
     }
     T parsed{};
-    if (!Scalar<T>::set(parsed, texts)) return false;
+    if (!Scalar<T>::set(parsed, texts, range)) return false;
     value = std::move(parsed);
     return true;
   }
@@ -206,8 +235,8 @@ const FieldType& field_type() {
   static const FieldType type = [] {
     FieldType made = Scalar<T>::type();
     made.get = [](const void* value) { return Scalar<T>::get(*static_cast<const T*>(value)); };
-    made.set = [](void* value, const FieldTexts& texts) {
-      return Scalar<T>::set(*static_cast<T*>(value), texts);
+    made.set = [](void* value, const FieldTexts& texts, const Range& range) {
+      return Scalar<T>::set(*static_cast<T*>(value), texts, range);
     };
     return made;
   }();
@@ -217,7 +246,7 @@ const FieldType& field_type() {
 class FieldCollector {
  public:
   template <typename T>
-  void operator()(std::string_view name, T& value, std::string_view help = "") {
+  void operator()(std::string_view name, T& value, std::string_view help = "", Range range = {}) {
     std::string path = prefix_ + std::string(name);
     if constexpr (requires { value.fields(*this); }) {
       list.sections.push_back({path, std::string(help)});
@@ -225,7 +254,7 @@ class FieldCollector {
       value.fields(*this);
       prefix_ = before;
     } else {
-      list.fields.push_back({std::move(path), std::string(help), &field_type<T>(), &value});
+      list.fields.push_back({std::move(path), std::string(help), &field_type<T>(), &value, range});
     }
   }
 
@@ -243,6 +272,17 @@ FieldList fields_of(Config& config) {
   detail::FieldCollector collector;
   config.fields(collector);
   return std::move(collector.list);
+}
+
+namespace detail {
+void check_ranges(const FieldList& list, std::string_view what);
+}
+
+// Throws ConfigError where an integer is out of its range, which can only be of a config that a
+// program filled in: what is read or set by a flag is checked at once. `what` begins the message.
+template <typename Config>
+void check_ranges(Config config, std::string_view what) {
+  detail::check_ranges(fields_of(config), what);
 }
 
 }  // namespace attend

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "attend/base/limits.h"
 #include "attend/data/batch.h"
 #include "attend/data/corpus.h"
 
@@ -19,10 +20,11 @@ struct BatchConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("tokens", tokens, "rows of a batch at most, sources, targets and their ends counted");
-    v("pairs", pairs, "pairs of a batch at most; 0 is no limit");
+    v("tokens", tokens, "rows of a batch at most, sources, targets and their ends counted",
+      limits::kCount);
+    v("pairs", pairs, "pairs of a batch at most; 0 is no limit", limits::kCount.or_0());
     v("shuffle", shuffle, "a new order every epoch; otherwise from short to long");
-    v("seed", seed, "of the order");
+    v("seed", seed, "of the order", limits::kAny);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/limits.h"
 #include "attend/metrics/alignment.h"
 #include "attend/models/generator.h"
 
@@ -18,7 +19,7 @@ struct AlignmentConfig {
   template <typename V>
   void fields(V& v) {
     v("layer", layer, "attention layer to align by, such as decoder.1.cross, or best; empty: all");
-    v("head", head, "head to align by; none: the mean of all");
+    v("head", head, "head to align by; none: the mean of all", limits::kHeads.or_0());
     v("leave_out_ends", leave_out_ends, "what the source's end gets is shared by the others");
   }
 };

@@ -141,9 +141,7 @@ class Beam {
 }  // namespace
 
 void SearchConfig::check(size_t vocabulary) const {
-  if (beam == 0 || n_best == 0) {
-    throw ConfigError("search: a beam of {} and {} best; both are at least 1", beam, n_best);
-  }
+  check_ranges(*this, "search");
   if (!sample && n_best > beam) {
     throw ConfigError("search: {} best of a beam of {}; widen the beam or ask for fewer", n_best,
                       beam);

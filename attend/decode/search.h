@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/base/limits.h"
 #include "attend/models/generator.h"
 
 namespace attend {
@@ -35,18 +36,19 @@ struct SearchConfig {
 
   template <typename V>
   void fields(V& v) {  // `banned` is told in words, not in tokens
-    v("beam", beam, "hypotheses kept for a source; 1 is greedy");
-    v("n_best", n_best, "hypotheses given back");
+    v("beam", beam, "hypotheses kept for a source; 1 is greedy", limits::kBeam);
+    v("n_best", n_best, "hypotheses given back", limits::kBeam);
     v("sample", sample, "draw instead of searching");
     v("temperature", temperature, "of drawing: above 1 wilder, below 1 tamer");
-    v("top_k", top_k, "draw among this many tokens; 0: all");
+    v("top_k", top_k, "draw among this many tokens; 0: all", limits::kVocabulary);
     v("top_p", top_p, "draw among the fewest tokens that have this much probability");
-    v("seed", seed, "of drawing");
+    v("seed", seed, "of drawing", limits::kAny);
     v("length_penalty", length_penalty, "scores are divided by the length to this power");
     v("coverage_penalty", coverage_penalty,
       "how much it counts against a hypothesis that it did not look at all of the source");
-    v("min_length", min_length, "tokens before the end may come");
-    v("max_length", max_length, "tokens at most; 0: three times the source and 20 more");
+    v("min_length", min_length, "tokens before the end may come", limits::kLength.or_0());
+    v("max_length", max_length, "tokens at most; 0: three times the source and 20 more",
+      limits::kLength.or_0());
     v("allow_unknown", allow_unknown, "let the unknown token be written");
   }
 };

@@ -81,7 +81,7 @@ class Reader {
   void set(const Field& field, const Document& value, size_t line) const {
     if (!fits(*field.type, value) || !field.set(texts_of(*field.type, value))) {
       throw ConfigError("{}: '{}' should be {}, not {}", place(origin_, line), field.path,
-                        field.type->expected, shown(value));
+                        field.expected(), shown(value));
     }
   }
 
@@ -199,7 +199,7 @@ void set_flag(const FieldList& list, std::string_view path, std::string_view tex
       }
     }
     if (field.set(texts)) return;
-    throw ConfigError("--{} should be {}, not '{}'", field.path, field.type->expected, text);
+    throw ConfigError("--{} should be {}, not '{}'", field.path, field.expected(), text);
   }
   throw ConfigError("unknown setting '{}'; {}", name, suggestion(list, name));
 }
@@ -213,6 +213,7 @@ std::vector<Flag> flags_of(const FieldList& list) {
                      .help = field.help,
                      .default_text = flag_text(field.get()),
                      .choices = field.type->choices,
+                     .range = field.range,
                      .list = field.type->list});
   }
   return flags;

@@ -19,6 +19,7 @@ struct Flag {
   std::string help;
   std::string default_text;          // as set_flag takes it
   std::vector<std::string> choices;  // of an enum or a bool
+  Range range = {};                  // of an integer
   bool list = false;
 };
 

@@ -56,18 +56,10 @@ ConvConfig ConvConfig::preset(std::string_view name) {
 }
 
 void ConvConfig::check() const {
+  check_ranges(*this, "conv");
   if (source_vocabulary == 0 || target_vocabulary == 0) {
     throw ConfigError("conv: vocabularies of {} and {} tokens; both must be known",
                       source_vocabulary, target_vocabulary);
-  }
-  if (width == 0 || hidden == 0 || kernel == 0 || decoder_layers == 0) {
-    throw ConfigError(
-        "conv: width {}, hidden {}, kernel {} and decoder_layers {} must all be at least 1", width,
-        hidden, kernel, decoder_layers);
-  }
-  if (dilation_cycle == 0 || dilation_cycle > 16) {
-    throw ConfigError("conv: a dilation_cycle of {} is not within 1 .. 16; 1 is no dilation",
-                      dilation_cycle);
   }
   if (positions != PositionScheme::kNone && positions != PositionScheme::kSinusoidal &&
       positions != PositionScheme::kLearned) {

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "attend/base/limits.h"
 #include "attend/models/transformer.h"
 #include "attend/nn/conv1d.h"
 
@@ -23,18 +24,21 @@ struct ConvConfig {
   bool operator==(const ConvConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer");
-    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer");
-    v("width", width, "of a token's vector, of queries and of keys");
-    v("hidden", hidden, "channels of the convolutions");
-    v("kernel", kernel, "rows that a convolution sees");
-    v("encoder_layers", encoder_layers, "layers that read");
-    v("decoder_layers", decoder_layers, "layers that write");
+    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer",
+      limits::kVocabulary);
+    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer",
+      limits::kVocabulary);
+    v("width", width, "of a token's vector, of queries and of keys", limits::kWidth);
+    v("hidden", hidden, "channels of the convolutions", limits::kWidth);
+    v("kernel", kernel, "rows that a convolution sees", limits::kKernel);
+    v("encoder_layers", encoder_layers, "layers that read", limits::kLayers.or_0());
+    v("decoder_layers", decoder_layers, "layers that write", limits::kLayers);
     v("dilation_cycle", dilation_cycle,
-      "decoder layers after which dilations 1, 2, 4 .. start again; 1: none are dilated");
+      "decoder layers after which dilations 1, 2, 4 .. start again; 1: none are dilated",
+      Range{1, 16});
     v("positions", positions,
       "how the model learns where a token stands: none, sinusoidal, learned");
-    v("max_length", max_length, "longest sequence of learned positions");
+    v("max_length", max_length, "longest sequence of learned positions", limits::kLength);
     v("tying", tying, "which of the embeddings and the output layer are one table");
     v("dropout", dropout, "of embeddings, of what convolutions see and of what is put out");
   }

@@ -57,6 +57,7 @@ LabelPooling label_pooling_from_name(std::string_view name) {
 std::string_view name_of(LabelPooling pooling) { return name_from_value(kPoolings, pooling); }
 
 void LabelConfig::check() const {
+  check_ranges(*this, "label");
   if (target_vocabulary <= kSpecialTokens) {
     throw ConfigError("label: a vocabulary of {} tokens, {} of them special, has no label",
                       target_vocabulary, kSpecialTokens);
@@ -92,8 +93,6 @@ LabelModel::LabelModel(const LabelConfig& config, Encoder encoder, Rng& rng)
     pooling_.attention.name = "pooling";
   }
   output_ = Linear(width, config.target_vocabulary, rng);
-  possible_ = Tensor::zeros({config.target_vocabulary});
-  possible_.span()[kStart] = possible_.span()[kEnd] = kNever;
 }
 
 Tokens LabelModel::read(const Tokens& sources) const {
@@ -124,7 +123,9 @@ Tensor LabelModel::queries(size_t count) const {
 }
 
 Tensor LabelModel::labels(const Tensor& pooled) const {
-  return add(output_(dropout(pooled, config_.dropout)), possible_);
+  const Tensor possible = Tensor::zeros({config_.target_vocabulary});
+  possible.span()[kStart] = possible.span()[kEnd] = kNever;
+  return add(output_(dropout(pooled, config_.dropout)), possible);
 }
 
 Tensor LabelModel::ends(size_t rows) const {

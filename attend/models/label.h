@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "attend/attention/pooling.h"
+#include "attend/base/limits.h"
 #include "attend/models/conv.h"
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
@@ -36,10 +37,10 @@ struct LabelConfig {
   template <typename V>
   void fields(V& v) {
     v("target_vocabulary", target_vocabulary,
-      "labels and special tokens; known from their tokenizer");
+      "labels and special tokens; known from their tokenizer", limits::kVocabulary);
     v("encoder", encoder, "what reads; its settings are those of the model of that name");
     v("pooling", pooling, "how its rows become one");
-    v("heads", heads, "of attention pooling");
+    v("heads", heads, "of attention pooling", limits::kHeads);
     v("dropout", dropout, "of what the output layer sees; the encoder has its own");
   }
 
@@ -78,7 +79,6 @@ class LabelModel : public Seq2Seq {
   Encoder encoder_;
   AttentionPooling pooling_;
   Linear output_;
-  Tensor possible_;  // [vocabulary]: 0, or -inf for what is no label
 };
 
 }  // namespace attend

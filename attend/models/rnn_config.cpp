@@ -23,12 +23,6 @@ void check_sizes(const RnnConfig& c) {
     throw ConfigError("rnn: vocabularies of {} and {} tokens; both must be known",
                       c.source_vocabulary, c.target_vocabulary);
   }
-  if (c.embedding == 0 || c.hidden == 0 || c.encoder_layers == 0 || c.decoder_layers == 0) {
-    throw ConfigError(
-        "rnn: embedding {}, hidden {}, encoder_layers {} and decoder_layers {} must all be at "
-        "least 1",
-        c.embedding, c.hidden, c.encoder_layers, c.decoder_layers);
-  }
   if (c.bridge == RnnBridge::kStates && c.encoder_layers != c.decoder_layers) {
     throw ConfigError(
         "rnn: bridge 'states' needs as many encoder layers ({}) as decoder layers ({}); or use "
@@ -77,9 +71,6 @@ void check_attention(const RnnConfig& c) {
     throw ConfigError(
         "rnn: reach 'local-p' goes with attention 'dot', 'general' or 'concat', not 'additive'");
   }
-  if (c.reach != RnnReach::kGlobal && c.window == 0) {
-    throw ConfigError("rnn: a window of 0 on either side; give at least 1");
-  }
 }
 
 }  // namespace
@@ -125,6 +116,7 @@ RnnConfig RnnConfig::preset(std::string_view name) {
 }
 
 void RnnConfig::check() const {
+  check_ranges(*this, "rnn");
   check_sizes(*this);
   check_attention(*this);
 }

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "attend/base/limits.h"
 #include "attend/ops/recurrent.h"
 
 namespace attend {
@@ -93,24 +94,28 @@ struct RnnConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("source_vocabulary", source_vocabulary, "tokens of the source; 0: those of the tokenizer");
-    v("target_vocabulary", target_vocabulary, "tokens of the target; 0: those of the tokenizer");
+    v("source_vocabulary", source_vocabulary, "tokens of the source; 0: those of the tokenizer",
+      limits::kVocabulary);
+    v("target_vocabulary", target_vocabulary, "tokens of the target; 0: those of the tokenizer",
+      limits::kVocabulary);
     v("cell", cell, "what recurs");
-    v("embedding", embedding, "width of embeddings");
-    v("hidden", hidden, "width of states, in each direction");
-    v("encoder_layers", encoder_layers, "layers of the encoder");
-    v("decoder_layers", decoder_layers, "layers of the decoder");
+    v("embedding", embedding, "width of embeddings", limits::kWidth);
+    v("hidden", hidden, "width of states, in each direction", limits::kWidth);
+    v("encoder_layers", encoder_layers, "layers of the encoder", limits::kLayers);
+    v("decoder_layers", decoder_layers, "layers of the decoder", limits::kLayers);
     v("bidirectional", bidirectional, "the encoder reads both ways");
     v("attention", attention, "how states are compared; none: one fixed vector");
     v("form", form, "attention before the cell (bahdanau) or after it (luong)");
     v("reach", reach, "where attention may look");
-    v("window", window, "keys on either side, where attention is local");
-    v("attention_width", attention_width, "of additive and concat; 0: hidden");
+    v("window", window, "keys on either side, where attention is local", limits::kLength);
+    v("attention_width", attention_width, "of additive and concat; 0: hidden",
+      limits::kWidth.or_0());
     v("coverage", coverage, "attention knows where it has looked");
     v("input_feeding", input_feeding, "the attentional vector goes into the next step");
     v("bridge", bridge, "what the decoder starts from");
     v("deep_output", deep_output, "layer before the output, in Bahdanau's form");
-    v("output_width", output_width, "of that layer; 0: embedding, or hidden in Luong's form");
+    v("output_width", output_width, "of that layer; 0: embedding, or hidden in Luong's form",
+      limits::kWidth.or_0());
     v("tied", tied, "the decoder's embedding is the output layer");
     v("embedding_dropout", embedding_dropout, "of embeddings");
     v("layer_dropout", layer_dropout, "between layers");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "attend/base/limits.h"
 #include "attend/io/model_directory.h"
 #include "attend/models/model.h"
 #include "attend/text/tokenizer.h"
@@ -20,7 +21,7 @@ struct AlignmentPlace {
   template <typename V>
   void fields(V& v) {
     v("layer", layer, "attention layer");
-    v("head", head, "head of it; none: the mean of all");
+    v("head", head, "head of it; none: the mean of all", limits::kHeads.or_0());
   }
 };
 

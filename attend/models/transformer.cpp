@@ -113,6 +113,7 @@ TransformerConfig TransformerConfig::preset(std::string_view name) {
 }
 
 void TransformerConfig::check() const {
+  check_ranges(*this, "transformer");
   if (source_vocabulary == 0 || target_vocabulary == 0) {
     throw ConfigError("transformer: vocabularies of {} and {} tokens; both must be known",
                       source_vocabulary, target_vocabulary);
@@ -128,7 +129,6 @@ void TransformerConfig::check() const {
         "transformer: cross 'same' needs as many encoder layers ({}) as decoder layers ({})",
         encoder_layers, decoder_layers);
   }
-  if (decoder_layers == 0) throw ConfigError("transformer: a decoder without layers");
   check_weighting(*this);
 }
 
@@ -174,6 +174,7 @@ void EncoderLayer::visit(Visitor& v) {
 
 TransformerEncoder::TransformerEncoder(const TransformerConfig& c, PlacedEmbedding tokens, Rng& rng)
     : config(c), embedding(std::move(tokens)) {
+  layers.reserve(c.encoder_layers);
   for (size_t i = 0; i < c.encoder_layers; ++i) {
     layers.emplace_back(c, "encoder." + std::to_string(i), rng);
   }
@@ -261,6 +262,7 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
   const PlacedEmbedding sources(config.placed(), source, rng);
   embedding_ = sources.of(target, rng);
   encoder_ = TransformerEncoder(config, sources, rng);
+  decoder_.reserve(config.decoder_layers);
   for (size_t i = 0; i < config.decoder_layers; ++i) {
     decoder_.emplace_back(config, "decoder." + std::to_string(i), rng);
   }

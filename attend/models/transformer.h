@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "attend/base/limits.h"
 #include "attend/models/generator.h"
 #include "attend/models/placed_embedding.h"
 #include "attend/nn/dropout.h"
@@ -66,27 +67,32 @@ struct TransformerConfig {
   bool operator==(const TransformerConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer");
-    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer");
-    v("width", width, "of a token's vector");
-    v("heads", heads, "of each attention layer");
-    v("kv_heads", kv_heads, "heads of keys and values that the others share; 0: one each");
-    v("feed_forward", feed_forward, "width inside the feed-forward layers");
-    v("encoder_layers", encoder_layers, "layers that read");
-    v("decoder_layers", decoder_layers, "layers that write");
+    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer",
+      limits::kVocabulary);
+    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer",
+      limits::kVocabulary);
+    v("width", width, "of a token's vector", limits::kWidth);
+    v("heads", heads, "of each attention layer", limits::kHeads);
+    v("kv_heads", kv_heads, "heads of keys and values that the others share; 0: one each",
+      limits::kHeads.or_0());
+    v("feed_forward", feed_forward, "width inside the feed-forward layers", limits::kFeedForward);
+    v("encoder_layers", encoder_layers, "layers that read", limits::kLayers.or_0());
+    v("decoder_layers", decoder_layers, "layers that write", limits::kLayers);
     v("norm", norm, "before or after each sublayer");
     v("activation", activation, "of the feed-forward layers");
     v("positions", positions, "how the model learns where a token stands");
-    v("max_length", max_length, "longest sequence of learned positions");
+    v("max_length", max_length, "longest sequence of learned positions", limits::kLength);
     v("tying", tying, "which of the embeddings and the output layer are one table");
     v("cross", cross, "what of the encoder the decoder's layers look at");
-    v("head_width", head_width, "of a head's queries and keys; 0: width / heads");
+    v("head_width", head_width, "of a head's queries and keys; 0: width / heads",
+      limits::kWidth.or_0());
     v("score", score, "how queries and keys are compared: one without weights of its own");
     v("weighting", weighting, "how scores become weights: one with a gradient, for any key");
     v("qk_norm", qk_norm, "each head's queries and keys have one length");
     v("sinks", sinks, "a learned score of nothing beside the keys, in each head's softmax");
     v("softcap", softcap, "scores stay below it: cap tanh(score / cap); 0: they may be any");
-    v("window", window, "keys that self-attention sees on either side; 0: all");
+    v("window", window, "keys that self-attention sees on either side; 0: all",
+      limits::kLength.or_0());
     v("dropout", dropout, "of embeddings and of what each sublayer adds");
     v("attention_dropout", attention_dropout, "of attention weights");
     v("activation_dropout", activation_dropout, "inside the feed-forward layers");

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/base/limits.h"
 #include "attend/base/special_tokens.h"
 
 namespace attend {
@@ -64,13 +65,16 @@ struct TokenizerConfig {
   void fields(V& v) {
     v("kind", kind, "what a token is");
     v("vocabulary", vocabulary,
-      "tokens at most, with the three special ones; 0: all characters, words or lines there are");
-    v("minimum_count", minimum_count, "rarer characters, words or lines are unknown");
+      "tokens at most, with the three special ones; 0: all characters, words or lines there are",
+      limits::kVocabulary);
+    v("minimum_count", minimum_count, "rarer characters, words or lines are unknown",
+      limits::kCount.or_0());
     v("lowercase", lowercase, "make text lower-case first");
     v("character_coverage", character_coverage,
       "bpe, unigram: share of the text whose characters are in the vocabulary");
     v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");
-    v("sample", sample, "bpe, unigram: learn from at most this many lines; 0 is all");
+    v("sample", sample, "bpe, unigram: learn from at most this many lines; 0 is all",
+      limits::kSteps.or_0());
   }
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "attend/base/fields.h"
+#include "attend/base/limits.h"
 #include "attend/data/plan.h"
 #include "attend/decode/search.h"
 #include "attend/models/model.h"
@@ -26,7 +27,7 @@ struct DataConfig {
     v("target", target, "text to write, line by line as the source");
     v("valid_source", valid_source, "the same for validation");
     v("valid_target", valid_target, "the same for validation");
-    v("longest", longest, "tokens of a side at most; longer pairs are left out");
+    v("longest", longest, "tokens of a side at most; longer pairs are left out", limits::kLength);
   }
 };
 
@@ -60,12 +61,13 @@ struct ValidationConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("every", every, "steps between validations");
+    v("every", every, "steps between validations", limits::kSteps);
     v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
     v("lowercase", lowercase, "case does not count in BLEU and chrF");
-    v("sentences", sentences, "sentences decoded at most; 0: all");
+    v("sentences", sentences, "sentences decoded at most; 0: all", limits::kCount.or_0());
     v("grouped", grouped, "lines in a row with the same source are references of one");
-    v("patience", patience, "validations without a better score before training stops; 0: never");
+    v("patience", patience, "validations without a better score before training stops; 0: never",
+      limits::kCount.or_0());
   }
 };
 
@@ -84,18 +86,20 @@ struct TrainingConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("steps", steps, "updates in all");
-    v("accumulation", accumulation, "batches to an update");
+    v("steps", steps, "updates in all", limits::kSteps);
+    v("accumulation", accumulation, "batches to an update", Range{1, 65'536});
     v("label_smoothing", label_smoothing, "part of each label that goes to all tokens");
     v("coverage_loss", coverage_loss, "weight of the loss for looking twice at a place");
     v("average", average,
       "decay of the moving mean of weights that is kept, such as 0.999; 0: off");
-    v("seed", seed, "of weights and dropout; the order of the data has batch.seed");
-    v("report_every", report_every, "steps between reports");
-    v("save_every", save_every, "steps between checkpoints");
-    v("keep", keep, "newest checkpoints that are kept, beside the best one");
-    v("keep_every", keep_every, "keep those of every so many steps as well; 0: none");
-    v("bad_updates", bad_updates, "updates in a row that may fail before training stops");
+    v("seed", seed, "of weights and dropout; the order of the data has batch.seed", limits::kAny);
+    v("report_every", report_every, "steps between reports", limits::kSteps);
+    v("save_every", save_every, "steps between checkpoints", limits::kSteps);
+    v("keep", keep, "newest checkpoints that are kept, beside the best one", limits::kCount.or_0());
+    v("keep_every", keep_every, "keep those of every so many steps as well; 0: none",
+      limits::kSteps.or_0());
+    v("bad_updates", bad_updates, "updates in a row that may fail before training stops",
+      limits::kCount.or_0());
   }
 };
 
@@ -106,8 +110,10 @@ struct LooksConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("every", every, "steps between maps of attention that are stored for `explore`; 0: none");
-    v("sentences", sentences, "sentences, the first of validation, whose maps are stored");
+    v("every", every, "steps between maps of attention that are stored for `explore`; 0: none",
+      limits::kSteps.or_0());
+    v("sentences", sentences, "sentences, the first of validation, whose maps are stored",
+      limits::kCount.or_0());
   }
 };
 

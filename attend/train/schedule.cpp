@@ -23,9 +23,7 @@ ScheduleKind schedule_from_name(std::string_view name) {
 std::string_view name_of(ScheduleKind kind) { return name_from_value(kKinds, kind); }
 
 void ScheduleConfig::check() const {
-  if (warmup && *warmup < 0) {
-    throw ConfigError("schedule: a warmup of {} steps; 0 or more", *warmup);
-  }
+  check_ranges(*this, "schedule");
   if (!(floor >= 0.0 && floor <= 1.0)) {
     throw ConfigError("schedule: a floor of {}; it is a part of the rate, from 0 to 1", floor);
   }

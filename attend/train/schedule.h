@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "attend/base/limits.h"
+
 namespace attend {
 
 enum class ScheduleKind {
@@ -27,7 +29,8 @@ struct ScheduleConfig {
   void fields(V& v) {
     v("kind", kind, "constant, inverse_sqrt, cosine or linear");
     v("warmup", warmup,
-      "steps in which the rate rises from 0; none: 1000, or a tenth of all if that is less");
+      "steps in which the rate rises from 0; none: 1000, or a tenth of all if that is less",
+      limits::kSteps.or_0());
     v("floor", floor, "part of the rate that cosine and linear leave at the end");
   }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "attend/base/limits.h"
 #include "attend/data/plan.h"
 #include "attend/models/text_model.h"
 #include "attend/train/average.h"
@@ -42,18 +43,18 @@ struct TrainingState {
 
   template <typename V>
   void fields(V& v) {
-    v("step", step, "");
-    v("epoch", epoch, "");
-    v("batch", batch, "");
-    v("updates_tried", updates_tried, "");
-    v("bad_in_a_row", bad_in_a_row, "");
-    v("bad_updates", bad_updates, "");
+    v("step", step, "", limits::kSteps.or_0());
+    v("epoch", epoch, "", limits::kAny);
+    v("batch", batch, "", limits::kAny);
+    v("updates_tried", updates_tried, "", limits::kAny);
+    v("bad_in_a_row", bad_in_a_row, "", limits::kAny);
+    v("bad_updates", bad_updates, "", limits::kAny);
     v("best_score", best_score, "");
-    v("best_step", best_step, "");
-    v("not_better", not_better, "");
-    v("judged_by", judged_by, "");
+    v("best_step", best_step, "", limits::kSteps.or_0());
+    v("not_better", not_better, "", limits::kAny);
+    v("judged_by", judged_by, "", limits::kAny);
     v("loss_sum", loss_sum, "");
-    v("label_count", label_count, "");
+    v("label_count", label_count, "", limits::kAny);
     v("validation_due", validation_due, "");
   }
 };

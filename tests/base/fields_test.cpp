@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "attend/base/names.h"
+#include "tests/errors.h"
 
 namespace attend {
 namespace {
@@ -109,6 +110,50 @@ TEST(Fields, OptionalsAndListsHoldTheOthers) {
   EXPECT_TRUE(fields[0].set({}));
   EXPECT_FALSE(maybe.has_value());
   EXPECT_FALSE(fields[0].get().has_value());
+}
+
+struct Bounded {
+  size_t width = 8;
+  std::optional<int> head;
+  std::vector<int64_t> steps = {5};
+  void fields(auto& v) {
+    v("width", width, "of it", Range{1, 64});
+    v("head", head, "of it", Range{1, 8}.or_0());
+    v("steps", steps, "of it", Range{-3, 1000});
+  }
+};
+
+TEST(Fields, IntegersMayHaveARange) {
+  Bounded bounded;
+  const std::vector<Field> fields = fields_of(bounded).fields;
+  const auto set = [&](size_t field, const char* text) {
+    return fields[field].set(std::vector<std::string>{text});
+  };
+  for (const char* good : {"1", "64", "6.4e1"}) EXPECT_TRUE(set(0, good)) << good;
+  for (const char* bad : {"0", "65", "4611686018427387904", "-1"}) {
+    EXPECT_FALSE(set(0, bad)) << bad;
+    EXPECT_EQ(bounded.width, 64u);
+  }
+  EXPECT_TRUE(set(1, "0") && set(1, "8") && fields[1].set({}));
+  EXPECT_FALSE(set(1, "9") || set(1, "-1"));
+  EXPECT_TRUE(set(2, "-3") && set(2, "1000"));
+  EXPECT_FALSE(fields[2].set(std::vector<std::string>{"7", "1001"}));
+  EXPECT_EQ(bounded.steps, std::vector<int64_t>{1000});
+  EXPECT_EQ(fields[0].expected(), "a whole number from 1 to 64");
+  EXPECT_EQ(fields[1].expected(), "a whole number from 0 to 8 or none");
+  EXPECT_EQ(fields[2].expected(), "a list, each item a whole number from -3 to 1000");
+}
+
+TEST(Fields, RangesAreCheckedWhereAProgramFilledThemIn) {
+  Bounded bounded;
+  EXPECT_NO_THROW(check_ranges(bounded, "box"));
+  bounded.width = size_t{1} << 62;
+  EXPECT_EQ(message_of<ConfigError>([&] { check_ranges(bounded, "box"); }),
+            "box: width is 4611686018427387904, not a whole number from 1 to 64");
+  bounded.width = 1, bounded.head = 9;
+  expect_error<ConfigError>([&] { check_ranges(bounded, "box"); }, "box: head is 9, not");
+  bounded.head.reset(), bounded.steps = {1, 2000};
+  expect_error<ConfigError>([&] { check_ranges(bounded, "box"); }, "box: steps is 1,2000, not");
 }
 
 struct Inner {

@@ -265,7 +265,7 @@ TEST(Search, ErrorsNameTheValues) {
     change(config);
     search(model, three_sources(), config);
   };
-  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.beam = 0; }); }, "a beam of 0");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.beam = 0; }); }, "search: beam is 0");
   expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.n_best = 9; }); },
                             "9 best of a beam of 5; widen the beam");
   expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.banned = {{6}}; }); },

@@ -35,6 +35,7 @@ struct Settings {
   std::filesystem::path source;
   std::vector<std::filesystem::path> extra;
   size_t steps = 1000;
+  size_t keep = 2;
   std::optional<int> patience;
   std::optional<std::string> note;
   MemorySize memory{size_t{4} << 30};
@@ -45,6 +46,7 @@ struct Settings {
     v("source", source, "the text");
     v("extra", extra);
     v("steps", steps, "updates");
+    v("keep", keep, "checkpoints", Range{1, 9});
     v("patience", patience, "validations without progress");
     v("note", note);
     v("memory", memory, "what batches may take");
@@ -127,6 +129,7 @@ TEST(Config, YamlIsWrittenForPeople) {
 source: ""  # the text
 extra: []
 steps: 1000  # updates
+keep: 2  # checkpoints
 patience: null  # validations without progress
 note: null
 memory: 4GB  # what batches may take
@@ -206,6 +209,18 @@ TEST(Config, WrongTypesNameTheValueAndWhatIsExpected) {
             "config.json: 'label_smoothing' should be true or false, not 'true'");
 }
 
+TEST(Config, RangesHoldWhereverAValueComesFrom) {
+  EXPECT_EQ(yaml_error("name: x\nkeep: 10\n"),
+            "run.yaml:2: 'keep' should be a whole number from 1 to 9, not '10'");
+  EXPECT_EQ(json_error(R"({"keep": 4611686018427387904})"),
+            "config.json: 'keep' should be a whole number from 1 to 9, not '4611686018427387904'");
+  Settings run;
+  EXPECT_EQ(message_of<ConfigError>([&] { set_flag(run, "keep", "0"); }),
+            "--keep should be a whole number from 1 to 9, not '0'");
+  EXPECT_EQ(run.keep, 2u);
+  EXPECT_EQ(flags_of<Settings>()[4].range, (Range{1, 9}));
+}
+
 TEST(Config, TextThatCannotBeParsedSaysWhere) {
   Settings run;
   const auto yaml = [&] { read_yaml(run, "name: x\nsteps: [1\n", "run.yaml"); };
@@ -257,16 +272,16 @@ TEST(Config, FlagsSetOneField) {
 
 TEST(Config, FlagsListWhatThereIs) {
   const std::vector<Flag> flags = flags_of<Settings>();
-  ASSERT_EQ(flags.size(), 11u);
+  ASSERT_EQ(flags.size(), 12u);
   EXPECT_EQ(flags[2].type, "path...");
   EXPECT_TRUE(flags[2].list);
-  EXPECT_EQ(flags[6].type, "size");
-  EXPECT_EQ(flags[6].default_text, "4GB");
-  EXPECT_EQ(flags[8].path, "optimizer.betas");
-  EXPECT_EQ(flags[8].default_text, "0.9,0.999");
-  EXPECT_EQ(flags[9].choices, (std::vector<std::string>{"adamw", "sgd"}));
-  EXPECT_EQ(flags[9].help, "how to step");
-  EXPECT_EQ(flags[4].default_text, "none");
+  EXPECT_EQ(flags[7].type, "size");
+  EXPECT_EQ(flags[7].default_text, "4GB");
+  EXPECT_EQ(flags[9].path, "optimizer.betas");
+  EXPECT_EQ(flags[9].default_text, "0.9,0.999");
+  EXPECT_EQ(flags[10].choices, (std::vector<std::string>{"adamw", "sgd"}));
+  EXPECT_EQ(flags[10].help, "how to step");
+  EXPECT_EQ(flags[5].default_text, "none");
   Settings changed;  // a default is a text that sets the default
   for (const Flag& flag : flags) set_flag(changed, flag.path, flag.default_text);
   EXPECT_TRUE(same_config(changed, Settings()));

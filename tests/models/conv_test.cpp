@@ -170,11 +170,12 @@ TEST(Conv, RefusesWhatCannotWork) {
     expect_error<ConfigError>([&] { model_of(change, 1); }, why);
   };
   refused([](ConvConfig& c) { c.target_vocabulary = 0; }, "11 and 0 tokens");
-  refused([](ConvConfig& c) { c.hidden = 0; }, "hidden 0");
-  refused([](ConvConfig& c) { c.kernel = 0; }, "kernel 0");
-  refused([](ConvConfig& c) { c.decoder_layers = 0; }, "decoder_layers 0");
-  refused([](ConvConfig& c) { c.dilation_cycle = 0; }, "a dilation_cycle of 0");
-  refused([](ConvConfig& c) { c.dilation_cycle = 17; }, "not within 1 .. 16");
+  refused([](ConvConfig& c) { c.hidden = 0; }, "hidden is 0");
+  refused([](ConvConfig& c) { c.kernel = 0; }, "kernel is 0");
+  refused([](ConvConfig& c) { c.decoder_layers = 0; }, "decoder_layers is 0");
+  refused([](ConvConfig& c) { c.dilation_cycle = 0; }, "dilation_cycle is 0");
+  refused([](ConvConfig& c) { c.dilation_cycle = 17; },
+          "dilation_cycle is 17, not a whole number from 1 to 16");
   refused([](ConvConfig& c) { c.positions = PositionScheme::kRotary; }, "positions 'rotary'");
   refused([](ConvConfig& c) { c.tying = Tying::kAll; }, "11 and 13 tokens; use a joint tokenizer");
   refused([](ConvConfig& c) { c.dropout = 1.0f; }, "a dropout of 1");

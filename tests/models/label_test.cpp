@@ -286,7 +286,7 @@ TEST(Label, RefusesWhatCannotWork) {
   config.label.target_vocabulary = 5, config.label.dropout = 1.0f;
   expect_error<ConfigError>([&] { model_of(config); }, "a dropout of 1");
   config.label.dropout = 0.0f, config.conv.kernel = 0;
-  expect_error<ConfigError>([&] { model_of(config); }, "kernel 0");
+  expect_error<ConfigError>([&] { model_of(config); }, "kernel is 0");
 
   const auto model = model_of(small(EncoderKind::kTransformer, LabelPooling::kMean));
   const Tokens sources = some_tokens({3, 1}, kSourceTokens, 3);

@@ -99,7 +99,7 @@ TEST(Rnn, RefusesWhatCannotWork) {
     expect_error<ConfigError>([&] { c.check(); }, why);
   };
   refused([](RnnConfig& c) { c.target_vocabulary = 0; }, "11 and 0 tokens");
-  refused([](RnnConfig& c) { c.hidden = 0; }, "hidden 0");
+  refused([](RnnConfig& c) { c.hidden = 0; }, "hidden is 0");
   refused([](RnnConfig& c) { c.attention = RnnScore::kDot; },
           "width 12 with the encoder's of width 24");
   refused([](RnnConfig& c) { c.input_feeding = true; }, "part of form 'luong'");
