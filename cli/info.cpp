@@ -7,7 +7,9 @@
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/io/config.h"
+#include "attend/io/safetensors.h"
 #include "attend/models/text_model.h"
+#include "attend/nn/init.h"
 #include "attend/train/run_config.h"
 #include "cli/commands.h"
 
@@ -21,10 +23,15 @@ struct Options {
   bool json = false;
 };
 
-// Parameters by the first part of their names, in order.
-Json parameters_of(const ModelConfig& config) {
+// Parameters by the first part of their names, in order. Weights that do not fit the config are an
+// error; their values are not read.
+Json parameters_of(const ModelConfig& config, const ModelDirectory& directory) {
+  const ShapesOnly no_values;
   Rng rng(0);
   const auto model = make_model(config, rng);
+  if (std::filesystem::exists(directory.weights())) {
+    check_weights(SafetensorsFile(directory.weights()), parameters(*model));
+  }
   size_t total = 0;
   Json parts = Json::object();
   for (const NamedTensor& p : parameters(*model)) {
@@ -100,7 +107,7 @@ Json describe(const std::filesystem::path& root) {
           {"kind", name_of(config.kind)},
           {"preset", config.preset},
           {"weights", std::filesystem::exists(directory.weights())},
-          {"parameters", parameters_of(config)},
+          {"parameters", parameters_of(config, directory)},
           {"vocabularies", vocabularies_of(directory)},
           {"config", settings_of(config)},
           {"training", training_of(directory)}};

@@ -169,7 +169,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   file.commit();
 }
 
-void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
+void check_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
   std::vector<std::string> missing, different, left_over, wanted;
   for (const auto& [name, tensor] : tensors) {
     wanted.push_back(name);
@@ -196,7 +196,14 @@ void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tens
     throw FormatError("{} does not fit the model. {}. Was it saved with other settings?",
                       file.path().string(), text);
   }
-  for (const auto& [name, tensor] : tensors) file.read_into(*file.find(name), tensor);
+}
+
+void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
+  check_weights(file, tensors);
+  for (const auto& [name, tensor] : tensors) {
+    tensor.allocate();
+    file.read_into(*file.find(name), tensor);
+  }
 }
 
 void load_weights(const std::filesystem::path& path, std::span<const NamedTensor> tensors) {

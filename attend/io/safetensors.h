@@ -55,9 +55,12 @@ class SafetensorsFile {
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                        const Metadata& metadata = {});
 
-// Copies the values of the file into the tensors of a model: both must have the same names, shapes
-// and types. Otherwise FormatError lists what is missing, left over or different, and nothing is
-// changed.
+// Throws FormatError unless the file and the tensors of a model have the same names, shapes and
+// types: it lists what is missing, left over or different. The tensors need no memory.
+void check_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors);
+
+// Copies the values of the file into the tensors of a model, which are allocated where they are
+// not (ShapesOnly in attend/nn/init.h). Where check_weights() throws nothing is changed.
 void load_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors);
 void load_weights(const std::filesystem::path& path, std::span<const NamedTensor> tensors);
 

@@ -120,6 +120,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     for (const size_t extent : *shape_) {
       if (__builtin_mul_overflow(bytes, extent, &bytes)) fail("is larger than any memory");
     }
+    if (!Shape::fits(*shape_)) fail("is larger than any memory");
     if (begin > end || end > data_size_) {
       fail(fmt::format("lies at {} to {} of {} bytes of data{}", begin, end, data_size_,
                        begin > end ? "" : "; the file is cut off, copy it anew"));

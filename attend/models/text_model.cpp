@@ -81,7 +81,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   loaded.target = tokenizers.target;
   check_vocabularies(loaded, directory);
   Rng rng(0);
-  const SkipInit loaded_instead;
+  const ShapesOnly until_loaded;
   loaded.model = make_model(loaded.config, rng);
   return loaded;
 }

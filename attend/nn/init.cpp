@@ -23,7 +23,7 @@ constexpr Named<Init> kInits[] = {
     {Init::kOrthogonal, "orthogonal"},
 };
 
-thread_local bool skip_init = false;
+thread_local bool shapes_only = false;
 
 struct Fans {
   float in, out;
@@ -67,17 +67,21 @@ void fill_orthogonal(const Tensor& x, RandomStream random, float scale) {
   }
 }
 
+Tensor fresh(const Shape& shape) {
+  return shapes_only ? Tensor::unallocated(shape) : Tensor::empty(shape);
+}
+
 }  // namespace
 
 Init init_from_name(std::string_view name) { return value_from_name(kInits, "initialiser", name); }
 
 std::string_view name_of(Init init) { return name_from_value(kInits, init); }
 
-SkipInit::SkipInit() : before_(std::exchange(skip_init, true)) {}
-SkipInit::~SkipInit() { skip_init = before_; }
+ShapesOnly::ShapesOnly() : before_(std::exchange(shapes_only, true)) {}
+ShapesOnly::~ShapesOnly() { shapes_only = before_; }
 
 void initialize(const Tensor& x, Init init, RandomStream random, float scale) {
-  if (skip_init) return;
+  if (!x.allocated()) return;
   const Fans fans = fans_of(x.shape());
   const auto uniform = [&](float bound) { fill_uniform(x.span(), random, -bound, bound); };
   const auto normal = [&](float deviation) { fill_normal(x.span(), random, 0.0f, deviation); };
@@ -116,10 +120,15 @@ void initialize(const Tensor& x, Init init, RandomStream random, float scale) {
 }
 
 Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale) {
-  Tensor x = Tensor::empty(shape);
+  Tensor x = fresh(shape);
   initialize(x, init, rng.stream(), scale);
-  x.require_grad();
-  return x;
+  return x.require_grad();
+}
+
+Tensor constant_parameter(const Shape& shape, float value) {
+  Tensor x = fresh(shape);
+  if (x.allocated()) std::ranges::fill(x.span(), value);
+  return x.require_grad();
 }
 
 }  // namespace attend

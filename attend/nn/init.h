@@ -26,23 +26,25 @@ Init init_from_name(
     std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
 std::string_view name_of(Init init);
 
-// Leaves the parameters that are made within its life as memory gave them: they are about to be
-// loaded.
-class SkipInit {
+// Parameters that are made within its life, in this thread, have shapes but no memory and no
+// values. load_weights() (attend/io/safetensors.h) gives them both, once a file fits.
+class ShapesOnly {
  public:
-  SkipInit();
-  ~SkipInit();
-  SkipInit(const SkipInit&) = delete;
-  SkipInit& operator=(const SkipInit&) = delete;
+  ShapesOnly();
+  ~ShapesOnly();
+  ShapesOnly(const ShapesOnly&) = delete;
+  ShapesOnly& operator=(const ShapesOnly&) = delete;
 
  private:
   bool before_;
 };
 
-// Fills x. `scale` multiplies the range or deviation (kUniform and kNormal: is it).
+// Fills x, if it has memory. `scale` multiplies the range or deviation (kUniform and kNormal: is
+// it).
 void initialize(const Tensor& x, Init init, RandomStream random, float scale = 1.0f);
 
 // A fresh leaf.
 Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale = 1.0f);
+Tensor constant_parameter(const Shape& shape, float value);
 
 }  // namespace attend

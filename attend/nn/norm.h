@@ -14,8 +14,8 @@ struct LayerNorm {
 
   LayerNorm() = default;
   explicit LayerNorm(size_t width, float eps = 1e-5f)
-      : weight(Tensor::full({width}, 1.0f).require_grad()),
-        bias(Tensor::zeros({width}).require_grad()),
+      : weight(constant_parameter({width}, 1.0f)),
+        bias(constant_parameter({width}, 0.0f)),
         epsilon(eps) {}
 
   Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, epsilon); }
@@ -33,7 +33,7 @@ struct RmsNorm {
 
   RmsNorm() = default;
   explicit RmsNorm(size_t width, float eps = 1e-6f)
-      : weight(Tensor::full({width}, 1.0f).require_grad()), epsilon(eps) {}
+      : weight(constant_parameter({width}, 1.0f)), epsilon(eps) {}
 
   Tensor operator()(const Tensor& x) const { return rms_norm(x, weight, epsilon); }
 
@@ -49,8 +49,8 @@ struct BatchNorm {
 
   BatchNorm() = default;
   explicit BatchNorm(size_t channels)
-      : weight(Tensor::full({channels}, 1.0f).require_grad()),
-        bias(Tensor::zeros({channels}).require_grad()),
+      : weight(constant_parameter({channels}, 1.0f)),
+        bias(constant_parameter({channels}, 0.0f)),
         running_mean(Tensor::zeros({channels})),
         running_var(Tensor::full({channels}, 1.0f)) {}
 

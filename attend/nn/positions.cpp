@@ -1,5 +1,7 @@
 #include "attend/nn/positions.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "attend/base/error.h"
@@ -64,13 +66,22 @@ Tensor sinusoids(size_t length, size_t width) {
 }
 
 SinusoidalPositions::SinusoidalPositions(const PositionsConfig& c)
-    : config(c), table(sinusoids(c.max_length, c.width)) {}
+    : config(c), table_(std::make_shared<Table>()) {}
+
+Tensor SinusoidalPositions::first_rows(size_t count) const {
+  constexpr size_t kLeast = 64;
+  const std::lock_guard lock(table_->mutex);
+  Tensor& rows = table_->rows;
+  if (!rows.defined() || rows.extent(0) < count) {
+    rows = sinusoids(std::bit_ceil(std::max(count, kLeast)), config.width);
+  }
+  return rows;
+}
 
 Tensor SinusoidalPositions::operator()(const Tensor& x, const Packing& packing,
                                        size_t offset) const {
   check(config, x, packing);
-  const size_t needed = offset + packing.longest();
-  const Tensor rows = needed <= config.max_length ? table : sinusoids(needed, config.width);
+  const Tensor rows = first_rows(offset + packing.longest());
   return combine(config.mode, x, embedding(rows, position_ids(packing, offset)));
 }
 

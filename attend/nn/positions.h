@@ -2,6 +2,8 @@
 // of a packed batch, or put beside them. They start again at each sequence.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "attend/nn/init.h"
@@ -25,11 +27,10 @@ struct PositionsConfig {
 };
 
 // Waves of growing length (Vaswani et al., 2017): column 2 i is sin(p / 10000^(2 i / width)),
-// column 2 i + 1 the cosine of the same. Positions past max_length are right too, but computed at
-// each call.
+// column 2 i + 1 the cosine of the same. They are computed when a sequence first reaches them, and
+// kept; max_length has no say.
 struct SinusoidalPositions {
   PositionsConfig config;
-  Tensor table;  // [max_length, width]
 
   SinusoidalPositions() = default;
   explicit SinusoidalPositions(const PositionsConfig& config);
@@ -38,6 +39,16 @@ struct SinusoidalPositions {
   Tensor operator()(const Tensor& x, const Packing& packing, size_t offset = 0) const;
 
   void visit(Visitor&) {}  // nothing is learned, and the table need not be saved
+
+ private:
+  // Used by several threads, and by all copies.
+  struct Table {
+    std::mutex mutex;
+    Tensor rows;  // [those reached and some more, width]
+  };
+  Tensor first_rows(size_t count) const;  // at least so many
+
+  std::shared_ptr<Table> table_;
 };
 
 // The table [length, width] of the above.

@@ -70,15 +70,17 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
     steps.push_back(checkpoint.step);
   }
   for (const NamedTensor& parameter : parameters(*model.model)) {
-    std::vector<double> sum(parameter.tensor.size(), 0.0);
+    std::vector<double> sum;
     for (const SafetensorsFile& file : files) {
       const Tensor weights = file.read(kWeightsPrefix + parameter.name);
       if (weights.shape() != parameter.tensor.shape()) {
         throw FormatError("{}: {} is {}, not {}", file.path().string(), parameter.name,
                           weights.shape(), parameter.tensor.shape());
       }
+      sum.resize(weights.size());  // now that it fits
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += double{weights.data()[i]};
     }
+    parameter.tensor.allocate();
     for (size_t i = 0; i < sum.size(); ++i) {
       parameter.tensor.data()[i] = static_cast<float>(sum[i] / static_cast<double>(last));
     }

@@ -46,26 +46,8 @@ void check_files(const RunConfig& config) {
   }
 }
 
-void check_counts(const RunConfig& config) {
+void check_shares(const RunConfig& config) {
   const TrainingConfig& training = config.training;
-  if (training.steps < 1 || training.accumulation < 1) {
-    throw ConfigError("train: {} steps of {} batches; both are at least 1", training.steps,
-                      training.accumulation);
-  }
-  if (config.batch.tokens < 1 || config.data.longest < 1) {
-    throw ConfigError("train: batch.tokens {} and data.longest {}; both are at least 1",
-                      config.batch.tokens, config.data.longest);
-  }
-  if (training.report_every < 1 || training.save_every < 1 || config.validation.every < 1) {
-    throw ConfigError(
-        "train: report_every {}, save_every {} and validation.every {} count steps, "
-        "from 1",
-        training.report_every, training.save_every, config.validation.every);
-  }
-  if (training.keep_every < 0 || config.looks.every < 0) {
-    throw ConfigError("train: training.keep_every {} and looks.every {} count steps; 0 is none",
-                      training.keep_every, config.looks.every);
-  }
   const auto below_one = [](const char* name, double value) {
     if (!(value >= 0 && value < 1)) {
       throw ConfigError("train: {} is {}, not within [0, 1)", name, value);
@@ -104,7 +86,17 @@ void check_settings_in_use(const ModelConfig& model) {
   }
 }
 
-// Makes one with the smallest vocabulary and without values.
+// Whether weights and gradients, the least that training takes, are more than the machine has.
+void check_memory(Seq2Seq& model) {
+  const size_t count = parameter_count(model), bytes = 2 * sizeof(float) * count;
+  if (bytes <= machine_memory()) return;
+  throw MemoryError(
+      "train: the model has {} parameters or more; its weights and gradients alone take {}, but "
+      "this machine has {}; train a smaller model",
+      count, memory_text(bytes), memory_text(machine_memory()));
+}
+
+// Makes one with the smallest vocabulary and without memory.
 void check_model(ModelConfig model) {
   for (const Field& field : fields_of(model).fields) {
     const auto given = field.get();
@@ -115,12 +107,9 @@ void check_model(ModelConfig model) {
     }
   }
   model.set_vocabularies(kSpecialTokens + 1, kSpecialTokens + 1);
-  {
-    const SkipInit no_values;
-    Rng rng(0);
-    make_model(model, rng);
-  }
-  release_unused_memory();
+  const ShapesOnly no_memory;
+  Rng rng(0);
+  check_memory(*make_model(model, rng));
 }
 
 // A token needs a place beside its end, and beside a start that is put before it.
@@ -146,7 +135,8 @@ bool better(Metric metric, double score, double than) {
 
 void RunConfig::check() const {
   check_files(*this);
-  check_counts(*this);
+  check_ranges(*this, "train");
+  check_shares(*this);
   check_settings_in_use(model);
   check_model(model);
   check_places(model);

@@ -20,7 +20,7 @@ void* attend_peer_transformer(const char* config_file, const char* weights_file)
     attend::TransformerConfig config;
     attend::read_config(config, config_file);
     attend::Rng rng(0);
-    const attend::SkipInit loaded_instead;
+    const attend::ShapesOnly until_loaded;
     auto model = std::make_unique<attend::Transformer>(config, rng);
     attend::load_weights(weights_file, attend::parameters(*model));
     model->pack();

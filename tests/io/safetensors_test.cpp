@@ -210,6 +210,21 @@ TEST_F(Safetensors, LoadsWeightsInPlace) {
   EXPECT_EQ(model[0].tensor.index_span()[1], 8);
 }
 
+TEST_F(Safetensors, LoadingAllocatesOnceTheFileFits) {
+  const NamedTensor saved[] = {{"a", counting({2}, 1)}, {"b", counting({3}, 5)}};
+  write_safetensors(path_, saved);
+  const Tensor a = Tensor::unallocated({2}), b = Tensor::unallocated({3});
+  const Tensor huge = Tensor::unallocated({1'000'000, 1'000'000'000});
+  const NamedTensor other[] = {{"a", a}, {"b", huge}}, model[] = {{"a", a}, {"b", b}};
+  EXPECT_THROW(load_weights(path_, other), FormatError);
+  EXPECT_THROW(check_weights(SafetensorsFile(path_), other), FormatError);
+  EXPECT_NO_THROW(check_weights(SafetensorsFile(path_), model));
+  EXPECT_FALSE(a.allocated() || b.allocated() || huge.allocated());
+  load_weights(path_, model);
+  EXPECT_EQ(a.to_vector(), saved[0].tensor.to_vector());
+  EXPECT_EQ(b.to_vector(), saved[1].tensor.to_vector());
+}
+
 TEST_F(Safetensors, LoadingListsAllThatDoesNotFit) {
   std::vector<NamedTensor> saved = {{"w", counting({2, 3})},
                                     {"old", counting({2})},

@@ -79,17 +79,21 @@ TEST(Init, OrthogonalRowsOrColumns) {
   }
 }
 
-TEST(Init, MayBeSkipped) {
-  const Tensor x = Tensor::full({2, 3}, 5.0f);
-  Rng rng(1), other(1);
+TEST(Init, ShapesAloneTakeNoMemoryAndTheSameStreams) {
+  const Shape huge{1'000'000, 1'000'000'000};
+  const size_t before = pool_statistics().bytes_in_use;
+  Rng rng(1);
   {
-    const SkipInit skip;
+    const ShapesOnly no_memory;
+    Tensor x = parameter(huge, Init::kNormal, rng), one = constant_parameter(huge, 1.0f);
+    EXPECT_EQ(x.shape(), huge);
+    EXPECT_TRUE(x.needs_grad() && one.needs_grad());
+    EXPECT_FALSE(x.allocated() || one.allocated());
     initialize(x, Init::kXavierUniform, rng.stream());
-    EXPECT_TRUE(parameter({2, 3}, Init::kNormal, other).needs_grad());
   }
-  EXPECT_EQ(x.to_vector(), std::vector<float>(6, 5.0f));
-  initialize(x, Init::kZeros, rng.stream());
-  EXPECT_EQ(x.to_vector(), std::vector<float>(6, 0.0f));
+  EXPECT_EQ(pool_statistics().bytes_in_use, before);
+  EXPECT_EQ(rng.next(), 2u);
+  EXPECT_EQ(constant_parameter({2}, 3.0f).to_vector(), (std::vector<float>{3, 3}));
 }
 
 TEST(Init, ParameterIsALeafAndTakesItsOwnStream) {

@@ -37,14 +37,25 @@ TEST(SinusoidalPositions, StartAgainAtEachSequence) {
   }
 }
 
-TEST(SinusoidalPositions, GoOnPastTheTable) {
+TEST(SinusoidalPositions, GrowWithWhatIsReached) {
   const SinusoidalPositions positions({.width = 5, .max_length = 2});
-  const Tensor y = positions(Tensor::zeros({9, 5}), kLengths, 100);
-  for (size_t row = 0; row < 9; ++row) {
-    for (size_t c = 0; c < 5; ++c) {
-      EXPECT_NEAR(y.data()[row * 5 + c], sinusoid(100 + kPositions[row], c, 5), 1e-6);
+  for (const size_t offset : {3, 1000, 100}) {
+    const Tensor y = positions(Tensor::zeros({9, 5}), kLengths, offset);
+    for (size_t row = 0; row < 9; ++row) {
+      for (size_t c = 0; c < 5; ++c) {
+        EXPECT_NEAR(y.data()[row * 5 + c], sinusoid(offset + kPositions[row], c, 5), 1e-6);
+      }
     }
   }
+}
+
+// In spite of the longest sequence that the config allows.
+TEST(SinusoidalPositions, TakeMemoryForWhatIsReached) {
+  const size_t before = pool_statistics().bytes_in_use;
+  const SinusoidalPositions positions({.width = 8, .max_length = 1'000'000'000'000});
+  EXPECT_EQ(pool_statistics().bytes_in_use, before);
+  positions(Tensor::zeros({9, 8}), kLengths);
+  EXPECT_LE(pool_statistics().bytes_in_use, before + 8192);
 }
 
 TEST(LearnedPositions, AddTheirRowsAndLearn) {

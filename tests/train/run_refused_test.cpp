@@ -22,12 +22,13 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
       {"training.label_smoothing", "1", "training.label_smoothing is 1"},
       {"training.average", "2", "training.average is 2"},
       {"model.transformer.heads", "3", "3 heads"},
-      {"model.transformer.decoder_layers", "0", "without layers"},
-      {"search.beam", "0", "a beam of 0"},
-      {"schedule.warmup", "-1", "a warmup of -1"},
+      {"model.transformer.decoder_layers", "0",
+       "decoder_layers should be a whole number from 1 to 512"},
+      {"search.beam", "0", "--search.beam should be a whole number from 1"},
+      {"schedule.warmup", "-1", "--schedule.warmup should be a whole number from 0"},
       {"schedule.floor", "1.5", "a floor of 1.5"},
-      {"batch.tokens", "0", "batch.tokens 0"},
-      {"data.longest", "0", "data.longest 0"},
+      {"batch.tokens", "0", "--batch.tokens should be a whole number from 1"},
+      {"data.longest", "0", "--data.longest should be a whole number from 1"},
       {"model.rnn.hidden", "16", "model.rnn.hidden = 16 would change nothing"},
       {"model.preset", "bahdanau", "preset bahdanau is of kind rnn"},
       {"data.valid_source", "", "needs both"},
@@ -38,8 +39,8 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
   };
   for (const auto& [path, value, message] : cases) {
     RunConfig config = good;
-    set_flag(config, path, value);
     try {
+      set_flag(config, path, value);
       run(config);
       ADD_FAILURE() << path << " = " << value << " was trained with";
     } catch (const Error& error) {
@@ -50,6 +51,17 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
   RunConfig config = good;
   config.data.valid_source = config.data.valid_target = "";
   expect_error<ConfigError>([&] { run(config); }, "validation.metric accuracy needs text");
+}
+
+TEST(RefusedRun, ModelsThatNoMachineHasRoomForAreRefusedAtOnce) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.batch.tokens = 0;
+  expect_error<ConfigError>([&] { run(config); }, "train: batch.tokens is 0, not");
+  config = small_run(directory.path());
+  config.model.transformer.width = 65536, config.model.transformer.encoder_layers = 512;
+  expect_error<MemoryError>([&] { run(config); }, "weights and gradients alone take ");
+  EXPECT_FALSE(fs::exists(config.out));
 }
 
 TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
