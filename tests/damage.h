@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace attend {
 
@@ -29,6 +30,21 @@ inline std::string damaged(std::string bytes, std::mt19937& random) {
       bytes.erase(at, below(40));
   }
   return bytes;
+}
+
+// Where in a file to damage it: every byte of its first `header` and last `footer` ones, and at
+// most `others` in between.
+inline std::vector<size_t> places_to_damage(size_t size, size_t header, size_t footer,
+                                            size_t others) {
+  const size_t between = size - std::min(size, header + footer);
+  const size_t step = between / std::max<size_t>(others, 1) + 1;
+  std::vector<size_t> places;
+  for (size_t at = 0; at < size;) {
+    places.push_back(at);
+    const bool inside = at >= header && at + step < size - footer;
+    at += inside ? step : 1;
+  }
+  return places;
 }
 
 // How many of `count` damaged copies of `whole`, some of them damaged twice, `take` refuses by an
