@@ -125,7 +125,7 @@ def hover(browser, node):
 def page(attend, model, words):
     server = subprocess.Popen([attend, "explore", model, "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
-        url = server.stdout.readline().strip().rstrip("/")
+        url = server.stdout.readline().strip()
         request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
         with urllib.request.urlopen(request) as answer:
             show("the page as it is sent, KB", f"{len(answer.read()) / 1000:.0f}")
@@ -139,7 +139,7 @@ def page(attend, model, words):
 
 
 def look(browser, url, state):
-    browser.open(f"{url}/#{urllib.parse.urlencode(state)}")
+    browser.open(f"{url}#{urllib.parse.urlencode(state)}")
     browser.wait("return window.drawn", seconds=120)
     answered, drawn = browser.run(
         "const runs = performance.getEntriesByType('resource').filter(({name}) => name.includes('/api/runs'));"

@@ -16,6 +16,7 @@ namespace {
 struct Options {
   std::vector<std::filesystem::path> models;
   uint16_t port = 8808;
+  bool no_token = false;
 };
 
 int run_explore(const Options& options) {
@@ -26,8 +27,8 @@ int run_explore(const Options& options) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   Explorer explorer(options.models);
-  ExplorerServer server(explorer, options.port);
-  fmt::print("http://127.0.0.1:{}/\n", server.port());
+  ExplorerServer server(explorer, options.port, options.no_token ? "" : new_token());
+  fmt::print("{}\n", server.address());
   std::fflush(stdout);
   fmt::print(stderr, "Open that address in a browser on this machine. Ctrl-C ends it.\n");
   std::thread serving([&] { server.run(); });
@@ -50,11 +51,14 @@ Command add_explore(CLI::App& app) {
   parser->add_option("--port", options->port, "on 127.0.0.1; 0: any that is free (8808)")
       ->type_name("N")
       ->check(CLI::Range(0, 65535).description(""));
+  parser->add_flag("--no-token", options->no_token,
+                   "anyone logged in to this machine may use the page");
   parser->footer(
       "Examples:\n"
       "  attend explore model\n"
       "  attend explore before after --port 0\n"
-      "The page needs no network, and nothing but this machine can reach it.");
+      "The page needs no network, and nothing but this machine can reach it. The address has a\n"
+      "random token, without which the page shows nothing: keep it to yourself.");
   return {parser, [options] { return run_explore(*options); }};
 }
 

@@ -1,5 +1,7 @@
 // The HTTP interface of `attend explore`: JSON, maps as octets, and a run as a stream of lines.
 
+import { authorization } from './token.js';
+
 /** What the server said no to, in words for a person. Status 0: it did not answer at all. */
 export class ApiError extends Error {
   constructor(message, status) {
@@ -121,8 +123,11 @@ export async function* postRun(body, signal) {
 /** What comes next of a body. */
 const next = (reader) => reader.read().catch((error) => Promise.reject(translate(error)));
 
-async function request(address, options) {
-  const response = await fetch(address, options).catch((error) => Promise.reject(translate(error)));
+async function request(address, { headers, ...options } = {}) {
+  const response = await fetch(address, {
+    ...options,
+    headers: { ...headers, ...authorization() },
+  }).catch((error) => Promise.reject(translate(error)));
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({ error: response.statusText }));
   throw new ApiError(error, response.status);

@@ -20,11 +20,16 @@ export function notice(node, onAgain) {
     onAgain();
   };
   const waitForServer = () => {
-    timer = setTimeout(() => getModels().then(again, waitForServer), patience);
+    timer = setTimeout(() => getModels().then(again, onFailure), patience);
+  };
+  const onFailure = (error) => {
+    if (error.status === 0) return waitForServer();
+    timer = 0;
+    fail(error);
   };
   const fail = (error) => {
     if (timer) return;
-    const action = { 0: 'Try now', 404: 'Run again' }[error.status];
+    const action = { 0: 'Try now', 401: 'Try again', 404: 'Run again', 503: 'Try again' }[error.status];
     const text =
       error.status === 0
         ? 'The explorer does not answer. It may be stopped; the page goes on when it is back.'

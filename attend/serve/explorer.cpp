@@ -12,6 +12,7 @@
 #include "attend/inspect/snapshot.h"
 #include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
+#include "attend/serve/bounded_json.h"
 #include "attend/serve/explorer_run.h"
 
 namespace attend {
@@ -63,12 +64,21 @@ std::string parameter(const Explorer::Parameters& parameters, const std::string&
 }
 
 size_t number_of(std::string_view what, std::string_view text) {
-  size_t number = 0;
+  int64_t number = 0;  // of bytes or steps, which have a sign elsewhere
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw ConfigError("{} '{}' is no number", what, text);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+    throw ConfigError("{} is '{}'; it should be a whole number from 0", what, text.substr(0, 40));
   }
-  return number;
+  return static_cast<size_t>(number);
+}
+
+// A line of the log that the page can show.
+bool is_report(std::string_view line) {
+  try {
+    return bounded_json(line).is_object();
+  } catch (const DataError&) {
+    return false;
+  }
 }
 
 // That of the run, or of another leaf of its tree: the last number of "1,4,9".
@@ -153,13 +163,15 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
     text.resize(static_cast<size_t>(file.gcount()));
   }
   text.resize(text.rfind('\n') + 1);
-  Json lines = Json::array();
+  std::string lines;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
     end = text.find('\n', begin);
-    Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
-    if (line.is_object()) lines.push_back(std::move(line));
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (!is_report(line)) continue;
+    if (!lines.empty()) lines += ',';
+    lines += line;
   }
-  return json_text({{"next", from + text.size()}, {"lines", lines}});
+  return fmt::format(R"({{"next":{},"lines":[{}]}})", from + text.size(), lines);
 }
 
 std::string Explorer::snapshots(size_t number) const {

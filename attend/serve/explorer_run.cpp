@@ -10,6 +10,7 @@
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
+#include "attend/serve/bounded_json.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -124,7 +125,7 @@ struct Forced {
   }
 };
 
-// A value for a message. What holds others is only named: it may be deeper than the stack.
+// A value for a message; what holds others is only named.
 std::string brief(const Json& value) {
   if (value.is_structured()) return fmt::format("an {}", value.type_name());
   return json_text(value).substr(0, 40);
@@ -172,7 +173,7 @@ struct NobodyListens {};
 }  // namespace
 
 RunRequest RunRequest::parse(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = bounded_json(text);
   if (!json.is_object()) throw DataError("run: the request is no JSON object");
   RunRequest request;
   try {

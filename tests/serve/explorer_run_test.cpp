@@ -77,33 +77,54 @@ TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
   events(model, {{"source", "a"}, {"start", "b"}, {"start_ids", nullptr}});
 }
 
-// Whatever walks over a request by calling itself would leave the stack.
-TEST(ExplorerRun, DeepRequestsAreRefused) {
-  const auto nested = [](const std::string& open, const std::string& close) {
-    std::string text;
-    for (int i = 0; i < 100'000; ++i) text += open;
-    text += "1";
-    for (int i = 0; i < 100'000; ++i) text += close;
-    return text;
-  };
+// Whatever walks over a request by calling itself would leave the stack; and a tree takes many
+// times the memory of its text.
+TEST(ExplorerRun, LargeTreesAreRefused) {
   const auto parse = [](const std::string& name, const std::string& value) {
     RunRequest::parse(R"({"source": "a", ")" + name + "\": " + value + "}");
   };
-  for (const std::string& value : {nested("[", "]"), nested("{\"a\":", "}")}) {
-    const std::string kind = value[0] == '[' ? "an array" : "an object";
-    for (const std::string name : {"beam", "top", "model"}) {
+  const auto repeated = [](const std::string& text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  for (const std::string name : {"beam", "source", "start_ids", "unknown"}) {
+    for (const int depth : {20, 100'000}) {
+      for (const std::string& value :
+           {repeated("[", depth) + "1" + repeated("]", depth), repeated("[", depth),
+            repeated("{\"a\":", depth) + "1" + repeated("}", depth)}) {
+        expect_error<DataError>([&] { parse(name, value); }, "JSON of more than 16 levels");
+      }
+    }
+    expect_error<DataError>([&] { parse(name, "[" + repeated("[],", 300'000) + "1]"); },
+                            "JSON of more than 20000 values");
+  }
+  expect_error<DataError>([&] { RunRequest::parse(repeated("[", 1'000'000)); }, "16 levels");
+  parse("unknown", repeated("[", 10) + repeated("]", 10));
+}
+
+TEST(ExplorerRun, SaysWhatAValueShouldBe) {
+  const auto parse = [](const std::string& name, const std::string& value) {
+    RunRequest::parse(R"({"source": "a", ")" + name + "\": " + value + "}");
+  };
+  for (const std::string name : {"beam", "top", "model"}) {
+    const auto refused = [&](const std::string& value, const std::string& shown) {
       expect_error<ConfigError>(
           [&] { parse(name, value); },
-          fmt::format("run: {} is {}; it should be a whole number", name, kind));
-    }
-    for (const std::string name : {"source", "start", "target"}) {
-      expect_error<DataError>([&] { parse(name, value); }, "which is a string");
-    }
-    expect_error<ConfigError>([&] { parse("start_ids", value); }, kind);
-    parse("unknown", value);
-    expect_error<DataError>([&] { parse("beam", value.substr(0, value.size() / 2)); },
-                            "no JSON object");
-    expect_error<DataError>([&] { RunRequest::parse(value); }, "run: ");
+          fmt::format("run: {} is {}; it should be a whole number", name, shown));
+    };
+    refused("[1]", "an array");
+    refused("{}", "an object");
+    refused("\"4\"", "\"4\"");
+    refused("-1", "-1");
+    refused("4.0", "4.0");
+    refused("1e300", "1e+300");
+    refused("99999999999999999999", "1e+20");
+  }
+  expect_error<ConfigError>([&] { parse("beam", "1000000000000000000"); }, "from 1 to 16");
+  expect_error<DataError>([&] { parse("beam", "1e999"); }, "no JSON object");
+  for (const std::string name : {"source", "start", "target"}) {
+    expect_error<DataError>([&] { parse(name, "[1]"); }, "which is a string");
   }
 }
 

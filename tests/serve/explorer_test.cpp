@@ -361,5 +361,15 @@ TEST_F(ExplorerTest, ReadsALogThatGrows) {
   EXPECT_TRUE(Json::parse(explorer_.training(1, {}))["lines"].empty());
 }
 
+TEST_F(ExplorerTest, SkipsLinesOfALogThatAreNoReports) {
+  const std::string open(100'000, '['), close(100'000, ']');
+  std::ofstream(paths_[0] / "log.jsonl")
+      << "{\"step\":1}\n{\"step\":" << open << close
+      << "}\n7\n\n{\"step\":\"\xff\"}\n{\"a\":1,\n{\"step\":1e999}\n"
+      << "{\"step\":2}\n";
+  EXPECT_EQ(Json::parse(explorer_.training(0, {}))["lines"],
+            Json::parse(R"([{"step":1},{"step":2}])"));
+}
+
 }  // namespace
 }  // namespace attend

@@ -13,9 +13,10 @@ import tempfile
 import unittest
 import urllib.parse
 
-from page import VIEWS, PageTest, fetch, options, post_run, read_map, weight
+from page import VIEWS, PageTest, fetch, options, post_run, read_map, use_address, weight
 from saving_test import SavingTest  # noqa: F401, they are run with those below
 from state_test import StateTest  # noqa: F401
+from token_test import TokenTest  # noqa: F401
 from views_test import ViewsTest  # noqa: F401
 
 
@@ -368,7 +369,7 @@ def main():
     server = subprocess.Popen([options.attend, "explore", *options.models, "--port", "0"],
                               stdout=subprocess.PIPE, text=True)
     try:
-        options.url = server.stdout.readline().strip().rstrip("/")
+        use_address(server.stdout.readline().strip())
         names = [word for name in options.only or [] for word in ("-k", name)]
         return not unittest.main(argv=[sys.argv[0], *names], verbosity=2, exit=False).result.wasSuccessful()
     finally:

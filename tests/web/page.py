@@ -12,18 +12,27 @@ import urllib.request
 from webdriver import Browser
 
 VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
-options = argparse.Namespace()  # of the command line, and the address of the server as `url`
+options = argparse.Namespace()  # of the command line, and of the server: `address`, its `url` and `token`
+
+
+def use_address(address):
+    """Takes the address that `attend explore` printed."""
+    parts = urllib.parse.urlsplit(address)
+    options.address = address
+    options.url = f"{parts.scheme}://{parts.netloc}"
+    options.token = urllib.parse.parse_qs(parts.query)["token"][0]
 
 
 def fetch(path):
-    with urllib.request.urlopen(options.url + path) as response:
+    request = urllib.request.Request(options.url + path, headers={"Authorization": f"Bearer {options.token}"})
+    with urllib.request.urlopen(request) as response:
         return response.read()
 
 
 def post_run(**request):
     """The events of a run."""
     request = urllib.request.Request(options.url + "/api/runs", json.dumps(request).encode(),
-                                     {"Content-Type": "application/json"})
+                                     {"Content-Type": "application/json", "Authorization": f"Bearer {options.token}"})
     with urllib.request.urlopen(request) as events:
         return [json.loads(line) for line in events]
 
@@ -57,7 +66,7 @@ class PageTest(unittest.TestCase):
         self.browser.open("about:blank")
         self.browser.requests()
         self.browser.complaints()
-        self.browser.open(options.url)
+        self.browser.open(options.address)
         self.browser.wait("return document.querySelector('#model').options.length")
 
     def tearDown(self):

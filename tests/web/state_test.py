@@ -13,7 +13,7 @@ WATCH = """
     window.fetch = async (address, given) => {
       if (!String(address).includes('/map?')) return window.reallyFetch(address, given);
       window.asked.push(Object.fromEntries(new URL(address, location).searchParams));
-      return (await window.answer(window.asked.at(-1), address)) || window.reallyFetch(address, given);
+      return (await window.answer(window.asked.at(-1), address, given)) || window.reallyFetch(address, given);
     };"""
 
 
@@ -193,9 +193,9 @@ class StateTest(PageTest):
         self.write_and_open_a_head()
         self.browser.run(WATCH)
         self.browser.run("""
-            window.answer = async ({ head }, address) => {
+            window.answer = async ({ head }, address, given) => {
               if (head !== '1' && head !== '2') return null;
-              const map = await (await window.reallyFetch(address)).arrayBuffer();
+              const map = await (await window.reallyFetch(address, given)).arrayBuffer();
               const large = new Uint8Array(40 << 20);
               large.set(new Uint8Array(map));
               return new Response(large);

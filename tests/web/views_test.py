@@ -163,7 +163,10 @@ class ViewsTest(PageTest):
         script = self.browser.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": """
             Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } });"""})
         try:
-            self.open_link(source=options.sentence)
+            self.browser.open("about:blank")
+            self.browser.open(f"{options.address}#source={options.sentence}")
+            self.wait_until_written()
+            self.assertIn(options.token, self.browser.run("return location.search"))  # to load it again
         finally:
             self.browser.devtools("Page.removeScriptToEvaluateOnNewDocument", script)
         colour = "return getComputedStyle(document.body).backgroundColor"
