@@ -19,6 +19,7 @@ const Target kTargets[] = {
     {"checkpoint", take_checkpoint, checkpoint_seeds},
     {"config", take_config, config_seeds},
     {"corpus", take_corpus, corpus_seeds},
+    {"http", take_http, http_seeds},
     {"lines", take_lines, lines_seeds},
     {"links", take_links, links_seeds, 512},
     {"log", take_log, log_seeds},

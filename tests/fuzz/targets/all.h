@@ -16,6 +16,9 @@ std::vector<std::string> config_seeds();
 void take_corpus(std::string_view bytes);
 std::vector<std::string> corpus_seeds();
 
+void take_http(std::string_view bytes);
+std::vector<std::string> http_seeds();
+
 void take_lines(std::string_view bytes);
 std::vector<std::string> lines_seeds();
 
