@@ -25,7 +25,7 @@ TEST_P(FuzzReplay, DoesNoHarm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FuzzReplay, testing::ValuesIn(targets().begin(), targets().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
 }  // namespace attend::fuzz
