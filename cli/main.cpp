@@ -89,10 +89,12 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
                      near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kMore);
 }
 
+constexpr const char* kSmaller = "; use a smaller model, smaller batches or shorter lines";
+
 // The system does not say what to do about it.
 std::string with_remedy(const std::string& message) {
   if (message.starts_with("out of memory")) {
-    return message + "; use a smaller model, smaller batches or shorter lines";
+    return message + kSmaller;
   }
   for (const int full : {ENOSPC, EDQUOT}) {
     if (message.find(std::strerror(full)) == message.npos) continue;
@@ -147,12 +149,14 @@ int main(int argc, char** argv) {
                             (refused ? "; run it as a user who may, or choose another place" : ""));
     return 1;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "attend: {}\n", attend::cli::with_remedy("out of memory"));
+    std::fputs("attend: out of memory", stderr);  // which formatting would take
+    std::fputs(attend::cli::kSmaller, stderr);
+    std::fputs("\n", stderr);
     return 1;
   } catch (const std::length_error& error) {  // of a container; names a function, not the cause
-    fmt::print(stderr, "attend: {}\n",
-               attend::cli::with_remedy(
-                   fmt::format("out of memory: more than there can be ({})", error.what())));
+    attend::cli::notify("attend: {}\n",
+                        attend::cli::with_remedy(fmt::format(
+                            "out of memory: more than there can be ({})", error.what())));
     return 1;
   } catch (const std::exception& error) {
     attend::cli::notify("attend: {}\n", attend::cli::with_remedy(error.what()));
