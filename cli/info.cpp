@@ -6,7 +6,9 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
 #include "attend/io/config.h"
+#include "attend/io/json_log.h"
 #include "attend/io/safetensors.h"
 #include "attend/models/text_model.h"
 #include "attend/nn/init.h"
@@ -53,34 +55,51 @@ Json vocabularies_of(const ModelDirectory& directory) {
   return {{"source", vocabulary_of(*both.source)}, {"target", vocabulary_of(*both.target)}};
 }
 
+// A number or a switch of a line, which may have anything in its place.
+double number_in(const Json& line, const char* name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_number() ? found->get<double>() : NAN;
+}
+bool is_set(const Json& line, const char* name) {
+  const auto found = line.find(name);
+  return found != line.end() && found->is_boolean() && found->get<bool>();
+}
+
 // What the metric of a validation's line of the log is called, and its value.
 std::pair<std::string, double> score_of(const Json& line) {
   for (const auto& [key, value] : line.items()) {
     if (!key.starts_with("valid_") || !value.is_number()) continue;
     if (key != "valid_loss" && key != "valid_perplexity") return {key.substr(6), value};
   }
-  return {"loss", line.value("valid_loss", 0.0)};
+  return {"loss", number_in(line, "valid_loss")};
 }
 
-// log.jsonl in short; a line that a crash tore is passed over.
+void summarize(const Json& line, Json& summary) {
+  if (!line.contains("step") || !line["step"].is_number()) return;
+  summary["steps"] = line["step"];
+  if (line.contains("loss")) {
+    summary["epoch"] = number_in(line, "epoch");
+    summary["loss"] = number_in(line, "loss");
+  }
+  if (is_set(line, "best")) {
+    const auto [metric, value] = score_of(line);
+    summary["best"] = {{"metric", metric}, {"score", value}, {"step", line["step"]}};
+  }
+}
+
+// The end of log.jsonl in short: fifty thousand reports. Lines that are none of ours, such as
+// one that a crash tore, are passed over.
 Json training_of(const ModelDirectory& directory) {
+  constexpr size_t kMostBytes = size_t{8} << 20;
   Json summary = Json::object();
   if (!std::filesystem::exists(directory.log())) return summary;
   const MappedFile log(directory.log());
-  for (std::string_view rest = log.text(); !rest.empty();) {
+  std::string_view rest = log.text();
+  if (rest.size() > kMostBytes) rest.remove_prefix(rest.size() - kMostBytes);
+  while (!rest.empty()) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-    const Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object() || !line.contains("step")) continue;
-    summary["steps"] = line["step"];
-    if (line.contains("loss")) {
-      summary["epoch"] = line.value("epoch", 0.0);
-      summary["loss"] = line["loss"];
-    }
-    if (line.value("best", false)) {
-      const auto [metric, value] = score_of(line);
-      summary["best"] = {{"metric", metric}, {"score", value}, {"step", line["step"]}};
-    }
+    if (const auto line = parse_log_line(text)) summarize(*line, summary);
   }
   if (summary.empty() || !std::filesystem::exists(directory.training())) return summary;
   RunConfig config;
@@ -119,19 +138,19 @@ void print_training(const Json& training) {
   if (training.contains("planned_steps")) fmt::print(" of {}", training["planned_steps"].dump());
   if (training.contains("loss")) {
     fmt::print(", epoch {:.1f}, loss {:.3f}", training["epoch"].get<double>(),
-               training["loss"].is_number() ? training["loss"].get<double>() : NAN);
+               training["loss"].get<double>());
   }
   fmt::print("\n");
   if (!training.contains("best")) return;
   const Json& best = training["best"];
-  fmt::print("best          {} {:.3f} at step {}\n", best["metric"].get<std::string>(),
+  fmt::print("best          {} {:.3f} at step {}\n", shown_name(best["metric"].get<std::string>()),
              best["score"].get<double>(), best["step"].dump());
 }
 
 void print(const Json& info) {
   const std::string preset = info["preset"];
   fmt::print("model         {}{}\n", info["kind"].get<std::string>(),
-             preset.empty() ? "" : fmt::format(", preset {}", preset));
+             preset.empty() ? "" : fmt::format(", preset {}", shown_name(preset)));
   if (!info["weights"]) fmt::print("weights       none yet\n");
   fmt::print("parameters    {}\n", info["parameters"]["total"].dump());
   for (const auto& [part, count] : info["parameters"]["parts"].items()) {
@@ -145,14 +164,14 @@ void print(const Json& info) {
   fmt::print("settings\n");
   for (const auto& [key, value] : info["config"].items()) {
     fmt::print("  {:<30}{:>12}\n", key,
-               value.is_string() ? value.get<std::string>() : value.dump());
+               value.is_string() ? shown_name(value.get<std::string>()) : value.dump());
   }
 }
 
 int run_info(const Options& options) {
   const Json info = describe(options.model);
   if (options.json) {
-    fmt::print("{}\n", info.dump(2));
+    fmt::print("{}\n", info.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     print(info);
   }

@@ -16,9 +16,11 @@
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
+#include "cli/text_input.h"
 
 namespace attend::cli {
 namespace {
@@ -114,7 +116,7 @@ void check_length(const TextModel& model, std::string_view what, size_t tokens) 
 Reading reading_of(const Options& options, const TextModel& model) {
   std::string source = options.source;
   if (!options.source_given) {
-    LineReader input("-");
+    LineReader input = open_text("-");
     if (input.next()) source = input.line();
     if (input.too_long()) {
       throw DataError("{}:1: the line is over {} bytes; give a sentence of it", input.name(),
@@ -218,7 +220,7 @@ int run_inspect(const Options& options) {
     return 0;
   }
   if (format == PictureFormat::kTerminal && !options.target_given && !entropy) {
-    fmt::print("{}\n", model.target->decode(reading.target));
+    fmt::print("{}\n", output_text(model.target->decode(reading.target)));
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
   if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {

@@ -15,6 +15,7 @@
 #include "attend/base/error.h"
 #include "attend/base/fields.h"
 #include "attend/base/parallel.h"
+#include "attend/base/printable.h"
 #include "attend/kernels/machine.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const std::filesystem::filesystem_error& error) {
     const bool refused = error.code() == std::errc::permission_denied;
-    attend::cli::notify("attend: {}: {}\n", error.path1().string(),
+    attend::cli::notify("attend: {}: {}\n", attend::printable(error.path1().string()),
                         attend::cli::with_remedy(error.code().message()) +
                             (refused ? "; run it as a user who may, or choose another place" : ""));
     return 1;
@@ -159,7 +160,7 @@ int main(int argc, char** argv) {
                             "out of memory: more than there can be ({})", error.what())));
     return 1;
   } catch (const std::exception& error) {
-    attend::cli::notify("attend: {}\n", attend::cli::with_remedy(error.what()));
+    attend::cli::notify("attend: {}\n", attend::printable(attend::cli::with_remedy(error.what())));
     return 1;
   }
 }

@@ -1,4 +1,5 @@
 #include "cli/progress.h"
+#include "attend/base/printable.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -106,7 +107,7 @@ void Progress::on_validation(const TrainingReport& r, const ValidationScore& sco
                             : fmt::format("valid {:.3f}", score.loss);
 }
 
-void Progress::on_message(const std::string& text) { show(text, true); }
+void Progress::on_message(const std::string& text) { show(printable(text), true); }
 
 LiveLine::~LiveLine() {
   if (shown_) rewrite_line("");

@@ -11,6 +11,7 @@
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
+#include "cli/output.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -51,7 +52,7 @@ void print_json(size_t line, const std::vector<std::string>& pieces, const Score
                                    {"pieces", pieces},
                                    {"token_log_probabilities", scored.log_probabilities}};
   if (links != nullptr) object["alignment"] = *links;
-  fmt::print("{}\n", json_text(object));
+  fmt::print("{}\n", output_text(json_text(object)));
 }
 
 void print(const Options& options, const Tokenizer& tokenizer, size_t line, const ScoredText& text,
@@ -61,7 +62,7 @@ void print(const Options& options, const Tokenizer& tokenizer, size_t line, cons
   const double count = options.mean ? static_cast<double>(pieces.size()) : 1.0;
   fmt::print("{:.4f}", text.scored.total / count);
   for (size_t i = 0; options.tokens && i < pieces.size(); ++i) {
-    fmt::print("\t{} {:.4f}", pieces[i], text.scored.log_probabilities[i]);
+    fmt::print("\t{} {:.4f}", output_text(pieces[i]), text.scored.log_probabilities[i]);
   }
   if (links != nullptr) fmt::print("\t{}", *links);
   fmt::print("\n");

@@ -2,26 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "attend/base/error.h"
 
 namespace attend::cli {
 namespace {
 
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
+constexpr size_t kPairsAtOnce = 1024;
+constexpr size_t kWindowBytes = size_t{4} << 20;
 
-// Leaving a line out would move those after it: every line must be usable.
 void require_whole(const LineReader& reader) {
   if (!reader.too_long()) return;
   throw DataError("{}:{}: the line is over {} bytes; break it into sentences", reader.name(),
                   reader.number(), kLongestLine);
-}
-
-bool next_whole(LineReader& reader) {
-  if (!reader.next()) return false;
-  require_whole(reader);
-  return true;
 }
 
 void tell_repairs(const LineReader& reader) {
@@ -35,44 +27,68 @@ void tell_repairs(const LineReader& reader) {
   }
 }
 
-LinePairs checked(LinePairs pairs, const std::filesystem::path& file) {
-  if (pairs.sources.empty()) throw DataError("{}: the file has no lines", file.string());
-  return pairs;
-}
+// Counts the memory of lines that are all kept.
+class Kept {
+ public:
+  Kept(const std::string& name, size_t most) : name_(name), most_(most) {}
+
+  void add(const std::string& line) {
+    bytes_ += line.size() + sizeof line;
+    if (bytes_ <= most_) return;
+    throw DataError("{}: over {} MB of text, which is taken in whole; split it, and give a part",
+                    name_, most_ >> 20);
+  }
+
+ private:
+  std::string name_;
+  size_t most_, bytes_ = 0;
+};
 
 }  // namespace
+
+bool next_whole(LineReader& reader) {
+  if (!reader.next()) return false;
+  require_whole(reader);
+  return true;
+}
 
 std::vector<std::string> read_window(LineReader& reader, size_t most) {
   require_whole(reader);  // the line at which the window before ended
   std::vector<std::string> lines;
-  while (lines.size() < most && (lines.empty() || reader.ready())) {
+  size_t bytes = 0;
+  while (lines.size() < most && bytes < kWindowBytes && (lines.empty() || reader.ready())) {
     if (!reader.next()) {
       if (lines.empty()) tell_repairs(reader);
       break;
     }
     if (reader.too_long() && !lines.empty()) break;
     require_whole(reader);
-    lines.emplace_back(reader.line());
+    bytes += lines.emplace_back(reader.line()).size();
   }
   return lines;
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& file) {
-  LineReader reader(file);
+LineReader open_text(const std::filesystem::path& file) {
+  return LineReader(file, kLongestLine, LongLines::kEndThere);
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& file, size_t most) {
+  LineReader reader = open_text(file);
+  Kept kept(reader.name(), most);
   std::vector<std::string> lines;
-  while (next_whole(reader)) lines.emplace_back(reader.line());
+  while (next_whole(reader)) kept.add(lines.emplace_back(reader.line()));
   tell_repairs(reader);
   if (lines.empty()) throw DataError("{}: the file has no lines", reader.name());
   return lines;
 }
 
 PairedLines::PairedLines(const std::filesystem::path& source, const std::filesystem::path& target)
-    : source_(source) {
+    : source_(open_text(source)) {
   if (target.empty()) return;
   if (source == "-" && target == "-") {
     throw ConfigError("standard input cannot be both source and target; give it as columns");
   }
-  target_ = std::make_unique<LineReader>(target);
+  target_ = std::make_unique<LineReader>(open_text(target));
 }
 
 LinePairs PairedLines::read_window(size_t most) {
@@ -119,15 +135,19 @@ void PairedLines::fail_unequal() {
       source_.name(), source_.number(), target_->name(), target_->number());
 }
 
-LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target) {
+LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target,
+                     size_t most) {
   PairedLines reader(source, target);
+  Kept sources(reader.source_name(), most), targets(reader.target_name(), most);
   LinePairs all;
   while (true) {
-    LinePairs some = reader.read_window(kAll);
-    if (some.sources.empty()) return checked(std::move(all), source);
-    std::ranges::move(some.sources, std::back_inserter(all.sources));
-    std::ranges::move(some.targets, std::back_inserter(all.targets));
+    LinePairs some = reader.read_window(kPairsAtOnce);
+    if (some.sources.empty()) break;
+    for (std::string& line : some.sources) sources.add(all.sources.emplace_back(std::move(line)));
+    for (std::string& line : some.targets) targets.add(all.targets.emplace_back(std::move(line)));
   }
+  if (all.sources.empty()) throw DataError("{}: the file has no lines", source.string());
+  return all;
 }
 
 }  // namespace attend::cli

@@ -11,13 +11,24 @@
 
 namespace attend::cli {
 
+// Goes to the next line; DataError where it cannot be used, since leaving it out would move those
+// after it.
+bool next_whole(LineReader& reader);
+
 // Lines as they come, at most so many: those that are there already go together, and nothing waits
 // for more. None at the end. A line that cannot be used is a DataError, once those before it were
 // given out.
 std::vector<std::string> read_window(LineReader& reader, size_t most);
 
-// All lines of a file; DataError if it has none.
-std::vector<std::string> read_lines(const std::filesystem::path& file);
+// What a command reads line by line: it refuses a line that is too long, and reads no further.
+LineReader open_text(const std::filesystem::path& file);
+
+// How much text a command that needs all of a file at once takes in: what gzip makes of a small
+// file may be larger than any memory.
+inline constexpr size_t kMostText = size_t{256} << 20;  // bytes, each line with 32 more
+
+// All lines of a file; DataError if it has none, or more than `most` bytes.
+std::vector<std::string> read_lines(const std::filesystem::path& file, size_t most = kMostText);
 
 struct LinePairs {
   std::vector<std::string> sources, targets;
@@ -45,6 +56,8 @@ class PairedLines {
   std::exception_ptr failed_;  // what follows the pairs that were given out
 };
 
-LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target);
+// All pairs, under the limit of read_lines().
+LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target,
+                     size_t most = kMostText);
 
 }  // namespace attend::cli

@@ -7,9 +7,11 @@
 #include <unordered_map>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/models/text_model.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/output.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -70,12 +72,12 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const CodeOptions& options) {
 // Each line through `code`, which is told its place.
 template <typename Code>
 int run_lines(const std::filesystem::path& input, const Code& code) {
-  LineReader reader(input);
+  LineReader reader = open_text(input);
   for (size_t done = 0;;) {
     const std::vector<std::string> lines = read_window(reader, kWindow);
     if (lines.empty()) return 0;
     for (const std::string& line : lines) {
-      fmt::print("{}\n", code(line, fmt::format("{}:{}", reader.name(), ++done)));
+      fmt::print("{}\n", output_text(code(line, fmt::format("{}:{}", reader.name(), ++done))));
     }
     std::fflush(stdout);
   }
@@ -102,8 +104,9 @@ std::vector<int32_t> ids_of(std::string_view line, const Find& find, const std::
     if (word.empty()) continue;
     const std::optional<int32_t> id = find(word);
     if (!id) {
-      throw DataError("{}: the tokenizer does not have '{}'; is it its own, and --ids as it was?",
-                      place, word);
+      throw DataError(
+          "{}: the tokenizer has no '{}'; was this encoded with another one, or without --ids?",
+          place, shown_name(word));
     }
     ids.push_back(*id);
   }

@@ -13,6 +13,7 @@
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
+#include "cli/output.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
 #include "cli/text_input.h"
@@ -84,19 +85,20 @@ std::string drawn(const TextModel& model, const std::string& source, const Trans
 void print(const Options& options, const TextModel& model, bool many, size_t line,
            const std::string& source, const Translation& t) {
   if (options.json) {
-    fmt::print("{}\n", json_text(as_json(options, model, line, source, t)));
+    fmt::print("{}\n", output_text(json_text(as_json(options, model, line, source, t))));
     return;
   }
   for (size_t i = 0; i < t.texts.size(); ++i) {
     if (many) fmt::print("{} ||| ", line);
-    fmt::print("{}{}\n", t.texts[i], after_text(options, model, many || options.scores, t, i));
+    fmt::print("{}{}\n", output_text(t.texts[i]),
+               after_text(options, model, many || options.scores, t, i));
     if (options.draw) fmt::print("{}", drawn(model, source, t, i));
   }
 }
 
 std::vector<std::string> read_starts(LineReader& reader, size_t count) {
   std::vector<std::string> lines;
-  while (lines.size() < count && reader.next()) lines.emplace_back(reader.line());
+  while (lines.size() < count && next_whole(reader)) lines.emplace_back(reader.line());
   if (lines.size() < count) {
     throw DataError("{}: {} lines, but the input has more; it needs one for each", reader.name(),
                     reader.number());
@@ -150,9 +152,9 @@ int run_translate(const Options& options) {
   const bool many = config.search.n_best > 1;
   const Translator translate(std::move(models), config);
 
-  LineReader input(options.input);
+  LineReader input = open_text(options.input);
   std::unique_ptr<LineReader> starts;
-  if (!options.starts.empty()) starts = std::make_unique<LineReader>(options.starts);
+  if (!options.starts.empty()) starts = std::make_unique<LineReader>(open_text(options.starts));
   size_t done = 0;
   while (true) {
     std::vector<std::string> lines = read_window(input, options.batching.window);

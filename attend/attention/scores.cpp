@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
+#include "attend/base/printable.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/linear.h"
 #include "attend/ops/norm.h"
@@ -221,7 +222,7 @@ Score score_from_name(std::string_view name) {
     if (entry.name == name) return entry.score;
     choices += fmt::format("{}{}", choices.empty() ? "" : ", ", entry.name);
   }
-  throw ConfigError("unknown score '{}'; there are: {}", name, choices);
+  throw ConfigError("unknown score '{}'; there are: {}", shown_name(name), choices);
 }
 
 std::string_view name_of(Score score) {

@@ -63,6 +63,8 @@ constexpr struct {
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::span<const std::string> known) {
+  constexpr size_t kLongest = 100;  // no name is, and the distance takes time of its square
+  if (name.size() > kLongest) return {};
   const std::string* nearest = nullptr;
   size_t best = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : known) {

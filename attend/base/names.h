@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 
 namespace attend {
 
@@ -25,7 +26,7 @@ auto value_from_name(const Entry (&table)[kSize], std::string_view what, std::st
     choices += choices.empty() ? "" : ", ";
     choices += entry.name;
   }
-  throw ConfigError("unknown {} '{}'; there are: {}", what, name, choices);
+  throw ConfigError("unknown {} '{}'; there are: {}", what, shown_name(name), choices);
 }
 
 template <typename Entry, size_t kSize>

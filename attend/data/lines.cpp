@@ -24,14 +24,16 @@ LineCounts& LineCounts::operator+=(const LineCounts& other) {
   return *this;
 }
 
-LineReader::LineReader(const std::filesystem::path& path, size_t longest)
+LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLines long_lines)
     : name_(path == "-" ? "standard input" : path.string()),
       longest_(longest),
+      long_lines_(long_lines),
       bytes_(open_bytes(path)),
       buffer_(kBuffer) {}
 
 bool LineReader::next() {
-  if (!take_line()) return false;
+  const bool ended = too_long_ && long_lines_ == LongLines::kEndThere;
+  if (ended || !take_line()) return false;
   ++counts_.lines;
   if (too_long_) {
     ++counts_.too_long;
@@ -57,7 +59,8 @@ bool LineReader::take_line() {
   joined_.clear();
   too_long_ = false;
   bool any = false, ended = false;
-  while (!ended && (begin_ < end_ || fill())) {
+  const auto enough = [&] { return too_long_ && long_lines_ == LongLines::kEndThere; };
+  while (!ended && !enough() && (begin_ < end_ || fill())) {
     const char* start = buffer_.data() + begin_;
     const void* newline = std::memchr(start, '\n', end_ - begin_);
     ended = newline != nullptr;

@@ -27,10 +27,15 @@ struct LineCounts {
   bool operator==(const LineCounts&) const = default;
 };
 
+// What comes after a line that is too long: the next one, or nothing, for who ends there. A few
+// bytes of gzip make a line that takes hours to pass over.
+enum class LongLines { kPassOver, kEndThere };
+
 class LineReader {
  public:
   // "-" is standard input; gzip is known by its first bytes. Throws IoError.
-  explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine);
+  explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine,
+                      LongLines long_lines = LongLines::kPassOver);
 
   // Goes to the next line; false at the end. Takes no more memory than `longest` asks for, however
   // long a line is.
@@ -52,6 +57,7 @@ class LineReader {
 
   std::string name_;
   size_t longest_;
+  LongLines long_lines_;
   std::unique_ptr<ByteSource> bytes_;
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;  // what is left in the buffer

@@ -7,6 +7,7 @@
 
 #include "attend/attention/recorder.h"
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/decode/score.h"
 #include "attend/tensor/tape.h"
 
@@ -72,8 +73,8 @@ std::vector<std::string> chosen_layers(const Seq2Seq& model, const AlignmentConf
   if (known.empty()) throw ConfigError("alignments: the model has no attention to its source");
   if (config.layer.empty()) return known;
   if (std::ranges::find(known, config.layer) == known.end()) {
-    throw ConfigError("alignments: no layer '{}' looks at the source; there are: {}", config.layer,
-                      fmt::join(known, ", "));
+    throw ConfigError("alignments: no layer '{}' looks at the source; there are: {}",
+                      shown_name(config.layer), fmt::join(known, ", "));
   }
   return {config.layer};
 }

@@ -8,6 +8,7 @@
 
 #include "attend/attention/recorder.h"
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/base/special_tokens.h"
 #include "attend/decode/covering.h"
 #include "attend/decode/line_limit.h"
@@ -124,7 +125,7 @@ HeadChoice HeadChoice::parse(std::string_view text) {
   HeadChoice choice{Kind::kOne};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), choice.head);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw ConfigError("unknown head '{}'; give its number from 0, mean, or max", text);
+    throw ConfigError("unknown head '{}'; give its number from 0, mean, or max", shown_name(text));
   }
   return choice;
 }
@@ -136,7 +137,8 @@ AttentionLayer attention_layer(const Seq2Seq& model, std::string_view name) {
   if (layers.empty()) throw ConfigError("the model has no attention to look at");
   std::vector<std::string_view> names(layers.size());
   std::ranges::transform(layers, names.begin(), &AttentionLayer::name);
-  throw ConfigError("no attention layer '{}'; there are: {}", name, fmt::join(names, ", "));
+  throw ConfigError("no attention layer '{}'; there are: {}", shown_name(name),
+                    fmt::join(names, ", "));
 }
 
 std::vector<AttentionLayer> attention_layers(const Seq2Seq& model, AttentionPart part) {

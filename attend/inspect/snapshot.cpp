@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 
 namespace attend {
 namespace {
@@ -28,14 +29,26 @@ Tensor stacked(std::span<const Tensor> heads) {
   return Tensor::of(all, {heads.size(), heads.front().rows(), heads.front().width()});
 }
 
+constexpr size_t kMostTokens = size_t{1} << 16, kMostHeads = 1024;
+
 std::vector<int32_t> ids_in(const SafetensorsFile& file, const std::string& name) {
-  const Tensor ids = file.read(name);
-  if (ids.dtype() != DType::kInt32) {
+  const SafetensorsFile::Entry* const entry = file.find(name);
+  if (entry == nullptr || entry->dtype != "I32" || entry->shape.rank() != 1 ||
+      entry->shape[0] > kMostTokens) {
     throw FormatError("{}: {} are no ids; it is damaged, remove the file", file.path().string(),
                       name);
   }
+  const Tensor ids = file.read(*entry);
   const auto span = ids.index_span();
   return {span.begin(), span.end()};
+}
+
+void check_ids(std::span<const int32_t> ids, size_t vocabulary, std::string_view file) {
+  for (const int32_t id : ids) {
+    if (id >= 0 && static_cast<size_t>(id) < vocabulary) continue;
+    throw FormatError("{}: id {} in a vocabulary of {}; it is damaged, remove the file", file, id,
+                      vocabulary);
+  }
 }
 
 }  // namespace
@@ -99,17 +112,32 @@ bool Snapshot::is_of_same(const Snapshot& other) const {
   return true;
 }
 
+void Snapshot::check_ids(const TextModel& model) const {
+  for (size_t i = 0; i < sentences_; ++i) {
+    const Reading ids = reading(i);
+    attend::check_ids(ids.source, model.source->size(), file_.path().string());
+    attend::check_ids(ids.target, model.target->size(), file_.path().string());
+  }
+}
+
 Tensor Snapshot::map(size_t sentence, std::string_view layer, HeadChoice head) const {
   const std::string name = fmt::format("{}.{}", sentence, layer);
-  if (file_.find(name) == nullptr) {
-    throw ConfigError("{}: no map {}", file_.path().string(), name);
+  const SafetensorsFile::Entry* const entry = file_.find(name);
+  if (entry == nullptr) {
+    throw ConfigError("{}: no map {}", file_.path().string(), shown_name(name));
   }
-  const Tensor all = file_.read(name);
-  const Shape& shape = all.shape();
-  if (all.dtype() != DType::kFloat32 || shape.rank() != 3 || shape[0] == 0) {
-    throw FormatError("{}: {} is no map but {}; it is damaged, remove the file",
-                      file_.path().string(), name, shape);
+  const Reading of = reading(sentence);
+  const size_t most = of.source.size() + of.target.size() + 2;  // rows or columns, with both ends
+  const Shape& shape = entry->shape;
+  const auto within = [&](int axis, size_t limit) {
+    return shape[axis] >= 1 && shape[axis] <= limit;
+  };
+  if (entry->dtype != "F32" || shape.rank() != 3 || !within(0, kMostHeads) || !within(1, most) ||
+      !within(2, most)) {
+    throw FormatError("{}: {} is no map but {} {}; it is damaged, remove the file",
+                      file_.path().string(), shown_name(name), entry->dtype, shape);
   }
+  const Tensor all = file_.read(*entry);
   std::vector<Tensor> heads;
   for (size_t i = 0; i < shape[0]; ++i) {
     heads.push_back(Tensor::of(all.slice_rows(i, 1).to_vector(), {shape[1], shape[2]}));

@@ -22,7 +22,10 @@ class Snapshot {
   size_t sentences() const { return sentences_; }
   bool is_of_same(const Snapshot& other) const;  // sentences and what was to be written
   Reading reading(size_t sentence) const;
-  // ConfigError where it has no such sentence, layer or head.
+  // FormatError, which names the file, where ids are not of the model's vocabularies.
+  void check_ids(const TextModel& model) const;
+  // ConfigError where it has no such sentence, layer or head; FormatError where what is there is no
+  // map of that sentence.
   Tensor map(size_t sentence, std::string_view layer, HeadChoice head) const;
 
  private:

@@ -13,6 +13,8 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
+#include "attend/io/bounded_json.h"
 
 namespace attend {
 namespace {
@@ -145,7 +147,7 @@ fs::path place_of(const fs::path& path) {
 std::string missing_file(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
-  const std::string name = path.filename().string();
+  const std::string name = shown_name(path.filename().string());
   if (type == fs::file_type::not_found) return name + " is missing";
   if (error) throw IoError("cannot read {}: {}", path.string(), error.message());
   return type == fs::file_type::regular ? "" : name + " is not a file";
@@ -179,9 +181,12 @@ std::vector<Checkpoint> list_checkpoints(const fs::path& checkpoints) {
 
 std::string checkpoint_damage(const fs::path& path) try {
   if (std::string missing = missing_file(path / kManifest); !missing.empty()) return missing;
-  const auto manifest = nlohmann::json::parse(file_contents(path / kManifest, kLargestManifest));
+  const auto manifest =
+      parse_bounded_json(file_contents(path / kManifest, kLargestManifest), kManifest);
   for (const auto& [name, expected] : manifest.at("files").items()) {
-    if (name.find('/') != std::string::npos) return fmt::format("'{}' is not a file name", name);
+    if (name.find('/') != std::string::npos) {
+      return fmt::format("'{}' is not a file name", shown_name(name));
+    }
     if (std::string missing = missing_file(path / name); !missing.empty()) return missing;
     const FileReader file(path / name);
     const auto bytes = expected.at("bytes").get<size_t>();
@@ -195,7 +200,7 @@ std::string checkpoint_damage(const fs::path& path) try {
   return {};
 } catch (const nlohmann::json::exception&) {
   return fmt::format("{} is damaged", kManifest);
-} catch (const FormatError&) {  // it is too large
+} catch (const FormatError&) {  // it is too large or too deep
   return fmt::format("{} is damaged", kManifest);
 }
 

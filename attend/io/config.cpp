@@ -6,6 +6,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
 #include "attend/io/document.h"
 
 namespace attend {
@@ -57,15 +58,16 @@ class Reader {
     for (size_t i = 0; i < map.items.size(); ++i) {
       const std::string path = prefix + map.keys[i];
       if (!seen_.insert(path).second) {
-        throw ConfigError("{}: '{}' is set twice", place(origin_, map.key_lines[i]), path);
+        throw ConfigError("{}: '{}' is set twice", place(origin_, map.key_lines[i]),
+                          shown_name(path));
       }
       if (const Field* field = find(list_.fields, path)) {
         set(*field, map.items[i], map.key_lines[i]);
       } else if (find(list_.sections, path) != nullptr) {
         read(map.items[i], path + ".");
       } else {
-        throw ConfigError("{}: unknown key '{}'; {}", place(origin_, map.key_lines[i]), path,
-                          suggestion(list_, path));
+        throw ConfigError("{}: unknown key '{}'; {}", place(origin_, map.key_lines[i]),
+                          shown_name(path), suggestion(list_, path));
       }
     }
   }
@@ -146,7 +148,7 @@ class Reader {
       case Document::Kind::kScalar:
         break;
     }
-    return fmt::format("'{}{}'", value.text.substr(0, 60), value.text.size() > 60 ? "..." : "");
+    return fmt::format("'{}'", shown_name(value.text));
   }
 
   const FieldList& list_;
@@ -199,9 +201,10 @@ void set_flag(const FieldList& list, std::string_view path, std::string_view tex
       }
     }
     if (field.set(texts)) return;
-    throw ConfigError("--{} should be {}, not '{}'", field.path, field.expected(), text);
+    throw ConfigError("--{} should be {}, not '{}'", field.path, field.expected(),
+                      shown_name(text));
   }
-  throw ConfigError("unknown setting '{}'; {}", name, suggestion(list, name));
+  throw ConfigError("unknown setting '{}'; {}", shown_name(name), suggestion(list, name));
 }
 
 std::vector<Flag> flags_of(const FieldList& list) {

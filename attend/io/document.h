@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/io/document_limits.h"
+
 namespace attend {
 
 struct Document {
@@ -22,8 +24,13 @@ struct Document {
   std::vector<Document> items;    // of a list or a map
 };
 
-// Both throw FormatError that names `origin`, which is most often a path. Duplicate keys stay: who
-// reads the tree refuses them.
+// Configs have a few hundred values. The scanner of YAML holds a list in brackets as tokens of
+// hundreds of bytes until it ends, hence fewer bytes of it.
+inline constexpr DocumentLimits kJsonDocument{};
+inline constexpr DocumentLimits kYamlDocument{.bytes = size_t{1} << 16};
+
+// Both throw FormatError that names `origin`, which is most often a path, where the text cannot be
+// parsed or passes a limit. Duplicate keys stay: who reads the tree refuses them.
 Document parse_json(std::string_view text, std::string_view origin);
 Document parse_yaml(std::string_view text, std::string_view origin);
 

@@ -12,35 +12,56 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/io/bounded_json.h"
 
 namespace attend {
 namespace {
 
 bool belongs(std::string_view line, int64_t last_step) {
-  const nlohmann::json report = nlohmann::json::parse(line, nullptr, false);
-  if (!report.is_object()) return false;  // also what did not parse
-  const auto step = report.find("step");
-  return step == report.end() || !step->is_number() || step->get<double>() <= last_step;
+  const auto report = parse_log_line(line);
+  if (!report) return false;
+  const auto step = report->find("step");
+  return step == report->end() || !step->is_number() || step->get<double>() <= last_step;
 }
 
-std::string lines_until(std::string_view text, int64_t last_step) {
-  std::string kept;
-  for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
-    if (belongs(text.substr(0, end), last_step)) kept += text.substr(0, end + 1);
-    text.remove_prefix(end + 1);
+// Calls use(line) for each whole line, its end with it; a torn last one is none.
+template <typename Use>
+void each_line(std::string_view text, const Use& use) {
+  for (size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    use(text.substr(0, end + 1));
   }
-  return kept;
+}
+
+// Writes the log anew where it has lines that do not belong. Never held in memory: it may be long.
+void cut_log(const std::filesystem::path& path, std::optional<int64_t> resumed_step) {
+  const MappedFile file(path);
+  const auto kept = [&](std::string_view line) {
+    return resumed_step && belongs(line.substr(0, line.size() - 1), *resumed_step);
+  };
+  size_t bytes = 0;
+  each_line(file.text(), [&](std::string_view line) { bytes += kept(line) ? line.size() : 0; });
+  if (bytes == file.text().size()) return;
+  AtomicFile cut(path);
+  each_line(file.text(), [&](std::string_view line) {
+    if (kept(line)) cut.write(line);
+  });
+  cut.commit();
 }
 
 }  // namespace
 
+std::optional<nlohmann::ordered_json> parse_log_line(std::string_view line) {
+  try {
+    nlohmann::ordered_json report = parse_bounded_json(line, "log");
+    if (report.is_object()) return report;
+  } catch (const FormatError&) {  // torn, or none of ours
+  }
+  return std::nullopt;
+}
+
 JsonLog::JsonLog(std::filesystem::path path, std::optional<int64_t> resumed_step)
     : path_(std::move(path)) {
-  if (std::filesystem::exists(path_)) {
-    const MappedFile file(path_);
-    const std::string kept = resumed_step ? lines_until(file.text(), *resumed_step) : "";
-    if (kept != file.text()) replace_file(path_, kept);
-  }
+  if (std::filesystem::exists(path_)) cut_log(path_, resumed_step);
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     throw IoError("cannot write {}: {}", path_.string(), std::strerror(errno));

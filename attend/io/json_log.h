@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 
 namespace attend {
+
+// A line as an object; nothing where a crash tore it, or where it is larger or deeper than a report
+// can be.
+std::optional<nlohmann::ordered_json> parse_log_line(std::string_view line);
 
 // Lines have a "step". A trainer logs all there is to say of step N, calls sync(), and then writes
 // the checkpoint of step N.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/io/document.h"
 #include "attend/io/safetensors_header.h"
 
@@ -76,13 +77,24 @@ std::string header_of(std::span<const NamedTensor> tensors, const Metadata& meta
   return header;
 }
 
+// The first few of any number of things, for a message.
+struct Listed {
+  std::vector<std::string> shown;
+  size_t count = 0;
+
+  template <typename... Args>
+  void add(fmt::format_string<Args...> text, Args&&... args) {
+    constexpr size_t kShown = 5;
+    if (count++ < kShown) shown.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+};
+
 // "missing: a, b, c and 4 more; "
-void list(std::string& text, std::string_view what, const std::vector<std::string>& names) {
-  constexpr size_t kShown = 5;
-  if (names.empty()) return;
-  const std::span<const std::string> shown(names.data(), std::min(names.size(), kShown));
-  text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what, fmt::join(shown, ", "));
-  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+void list(std::string& text, std::string_view what, const Listed& things) {
+  if (things.count == 0) return;
+  text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", what, fmt::join(things.shown, ", "));
+  const size_t more = things.count - things.shown.size();
+  if (more > 0) text += fmt::format(" and {} more", more);
 }
 
 }  // namespace
@@ -106,7 +118,7 @@ Tensor SafetensorsFile::read(const Entry& entry) const {
   const DType type = entry.dtype == "I32" ? DType::kInt32 : DType::kFloat32;
   if (!readable_as(entry.dtype, type)) {
     throw FormatError("{}: '{}' is of dtype {}; F32, F16, BF16 and I32 can be read", path_.string(),
-                      entry.name, entry.dtype);
+                      shown_name(entry.name), entry.dtype);
   }
   Tensor tensor = Tensor::empty(entry.shape, type);
   read_into(entry, tensor);
@@ -122,7 +134,7 @@ Tensor SafetensorsFile::read(std::string_view name) const {
 void SafetensorsFile::read_into(const Entry& entry, const Tensor& tensor) const {
   if (entry.shape != tensor.shape() || !readable_as(entry.dtype, tensor.dtype())) {
     throw FormatError("{}: '{}' is {} {}, which does not fit a tensor of shape {}", path_.string(),
-                      entry.name, entry.dtype, entry.shape, tensor.shape());
+                      shown_name(entry.name), entry.dtype, entry.shape, tensor.shape());
   }
   const std::span<const std::byte> values =
       file_.bytes().subspan(data_begin_ + entry.begin, entry.bytes);
@@ -155,6 +167,10 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
   }
   const std::string header = header_of(sorted, metadata);
   const uint64_t length = header.size();
+  if (sorted.size() > kMaxTensors || length > kMaxHeaderBytes) {
+    throw FormatError("{}: {} tensors, with a header of {} bytes, are too many; at most {} and {}",
+                      path.string(), sorted.size(), length, kMaxTensors, kMaxHeaderBytes);
+  }
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(header);
@@ -170,22 +186,22 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 }
 
 void check_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
-  std::vector<std::string> missing, different, left_over, wanted;
+  Listed missing, different, left_over;
+  std::vector<std::string_view> wanted;
   for (const auto& [name, tensor] : tensors) {
     wanted.push_back(name);
     const SafetensorsFile::Entry* const entry = file.find(name);
     if (entry == nullptr) {
-      missing.push_back(fmt::format("{} {}", name, tensor.shape()));
+      missing.add("{} {}", name, tensor.shape());
     } else if (entry->shape != tensor.shape() || !readable_as(entry->dtype, tensor.dtype())) {
-      different.push_back(fmt::format(
-          "{} is {} {} in the file and {} {} in the model", name, entry->dtype, entry->shape,
-          tensor.dtype() == DType::kInt32 ? "I32" : "F32", tensor.shape()));
+      different.add("{} is {} {} in the file and {} {} in the model", name, entry->dtype,
+                    entry->shape, tensor.dtype() == DType::kInt32 ? "I32" : "F32", tensor.shape());
     }
   }
   std::sort(wanted.begin(), wanted.end());
   for (const SafetensorsFile::Entry& entry : file.entries()) {
-    if (!std::binary_search(wanted.begin(), wanted.end(), entry.name)) {
-      left_over.push_back(fmt::format("{} {}", entry.name, entry.shape));
+    if (!std::binary_search(wanted.begin(), wanted.end(), std::string_view(entry.name))) {
+      left_over.add("{} {}", shown_name(entry.name), entry.shape);
     }
   }
   std::string text;

@@ -7,13 +7,12 @@
 #include <optional>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 
 namespace attend {
 namespace {
 
 using Entry = SafetensorsFile::Entry;
-
-constexpr uint64_t kMaxHeader = 100'000'000;  // as other readers have it
 
 constexpr struct {
   std::string_view name;
@@ -26,8 +25,11 @@ constexpr struct {
 // hostile JSON would take many times its length.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  HeaderReader(std::string_view origin, uint64_t data_size)
-      : origin_(origin), data_size_(data_size) {}
+  // There are at most so many tensors.
+  HeaderReader(std::string_view origin, uint64_t data_size, size_t tensors)
+      : origin_(origin), data_size_(data_size) {
+    header.entries.reserve(std::min(tensors, kMaxTensors));
+  }
   SafetensorsHeader header;
 
   bool start_object(size_t /*size*/) override {
@@ -41,15 +43,20 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(string_t& text) override {
     (depth_ == 1 ? name_ : key_) = std::move(text);
+    if (depth_ == 1 && name_.size() > kMaxTensorName) {
+      fail(fmt::format("is a name of {} bytes; at most {}", name_.size(), kMaxTensorName));
+    }
     return true;
   }
   bool string(string_t& text) override {
     if (depth_ == 2 && in_metadata_) {
       if (!header.metadata.emplace(key_, std::move(text)).second) fail("is given twice");
+      if (header.metadata.size() > kMaxMetadata)
+        fail(fmt::format("has over {} entries", kMaxMetadata));
     } else if (depth_ == 2 && key_ == "dtype" && entry_.dtype.empty() && !in_array()) {
       const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                      [&](const auto& known) { return known.name == text; });
-      if (type == std::end(kTypes)) fail("has the unknown dtype '" + text.substr(0, 40) + "'");
+      if (type == std::end(kTypes)) fail("has the unknown dtype '" + shown_name(text) + "'");
       entry_.dtype = type->name;
       element_bytes_ = type->bytes;
     } else {
@@ -93,14 +100,14 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool in_array() const { return array_ != nullptr; }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw FormatError("{}: in the header, '{}' {}", origin_, name_.substr(0, 100), what);
+    throw FormatError("{}: in the header, '{}' {}", origin_, shown_name(name_), what);
   }
   [[noreturn]] void unexpected(const char* what) const {
     if (depth_ < 2) {
       throw FormatError("{}: the header should describe tensors by name, not have {}", origin_,
                         what);
     }
-    fail(fmt::format("should not have {} at '{}'", what, key_.substr(0, 100)));
+    fail(fmt::format("should not have {} at '{}'", what, shown_name(key_)));
   }
 
   void start_entry() {
@@ -129,6 +136,9 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       fail(fmt::format("has {} bytes, but {} of shape [{}] takes {}", end - begin, entry_.dtype,
                        fmt::join(*shape_, ", "), bytes));
     }
+    if (header.entries.size() == kMaxTensors) {
+      throw FormatError("{}: more than {} tensors", origin_, kMaxTensors);
+    }
     entry_.name = name_;
     entry_.shape = Shape(*shape_);
     entry_.begin = begin;
@@ -155,7 +165,7 @@ void check_layout(std::vector<Entry>& entries, size_t data_size, std::string_vie
   size_t end = 0;
   for (const Entry& entry : entries) {
     if (entry.begin < end)
-      throw FormatError("{}: '{}' overlaps another tensor", origin, entry.name);
+      throw FormatError("{}: '{}' overlaps another tensor", origin, shown_name(entry.name));
     if (entry.begin > end) {
       throw FormatError("{}: bytes {} to {} of the data belong to no tensor", origin, end,
                         entry.begin);
@@ -169,7 +179,18 @@ void check_layout(std::vector<Entry>& entries, size_t data_size, std::string_vie
             [](const Entry& a, const Entry& b) { return a.name < b.name; });
   for (size_t i = 1; i < entries.size(); ++i) {
     if (entries[i].name == entries[i - 1].name) {
-      throw FormatError("{}: '{}' is there twice", origin, entries[i].name);
+      throw FormatError("{}: '{}' is there twice", origin, shown_name(entries[i].name));
+    }
+  }
+}
+
+// The parser holds a text several times over.
+void check_texts(std::string_view header, std::string_view origin) {
+  for (size_t begin = 0, end = 0; begin < header.size(); begin = end + 1) {
+    end = std::min(header.find('"', begin), header.size());
+    if (end - begin > kMaxHeaderText) {
+      throw FormatError("{}: a name, text or list in the header is over {} bytes", origin,
+                        kMaxHeaderText);
     }
   }
 }
@@ -190,14 +211,15 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string
         "safetensors file; copy it anew",
         origin, length, file.size());
   }
-  if (length > kMaxHeader) {
-    throw FormatError("{}: a header of {} bytes is past the limit of {}", origin, length,
-                      kMaxHeader);
+  if (length > kMaxHeaderBytes) {
+    throw FormatError("{}: a header of {} bytes is too long; at most {}", origin, length,
+                      kMaxHeaderBytes);
   }
-  const auto* const text = reinterpret_cast<const char*>(file.data()) + sizeof length;
+  const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
   const size_t data_size = file.size() - sizeof length - length;
-  HeaderReader reader(origin, data_size);
-  nlohmann::json::sax_parse(text, text + length, &reader);
+  check_texts(text, origin);
+  HeaderReader reader(origin, data_size, static_cast<size_t>(std::ranges::count(text, '{')));
+  nlohmann::json::sax_parse(text, &reader);
   check_layout(reader.header.entries, data_size, origin);
   reader.header.data_begin = sizeof length + length;
   return std::move(reader.header);

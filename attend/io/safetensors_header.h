@@ -10,14 +10,22 @@
 
 namespace attend {
 
+// A large model has tens of thousands of tensors, of some 100 bytes each in the header. What is
+// written keeps to the same limits.
+inline constexpr size_t kMaxHeaderBytes = size_t{4} << 20;
+inline constexpr size_t kMaxTensors = size_t{1} << 16;
+inline constexpr size_t kMaxTensorName = 512;
+inline constexpr size_t kMaxHeaderText = size_t{1} << 20;  // of the metadata
+inline constexpr size_t kMaxMetadata = 1024;               // entries
+
 struct SafetensorsHeader {
   std::vector<SafetensorsFile::Entry> entries;  // by name
   Metadata metadata;
   size_t data_begin = 0;
 };
 
-// Throws FormatError unless `file` is a whole, well-formed file. Takes memory for the header only,
-// in proportion to its length, whatever the file claims.
+// Throws FormatError unless `file` is a whole, well-formed file within the limits. Takes memory for
+// the header only, in proportion to its length, whatever the file claims.
 SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string_view origin);
 
 }  // namespace attend

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/metrics/unicode.h"
 
 namespace attend {
@@ -23,7 +24,7 @@ Link parse_link(std::string_view text) {
     if (target_error == std::errc() && rest == end) return link;
   }
   throw FormatError("alignment: '{}' is no link; one looks like 0-2, or 0p2 when only possible",
-                    text);
+                    shown_name(text));
 }
 
 double percent(uint64_t part, uint64_t whole) {

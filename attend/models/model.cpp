@@ -1,6 +1,7 @@
 #include "attend/models/model.h"
 
 #include "attend/base/names.h"
+#include "attend/base/printable.h"
 
 namespace attend {
 namespace {
@@ -76,7 +77,7 @@ ModelConfig ModelConfig::of_preset(std::string_view name) {
     }
     return config;
   }
-  throw ConfigError("unknown preset '{}'; there are: {}", name, preset_names());
+  throw ConfigError("unknown preset '{}'; there are: {}", shown_name(name), preset_names());
 }
 
 std::unique_ptr<Seq2Seq> make_model(const ModelConfig& config, Rng& rng) {

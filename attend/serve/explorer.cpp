@@ -10,9 +10,9 @@
 #include "attend/inspect/overview.h"
 #include "attend/inspect/saliency.h"
 #include "attend/inspect/snapshot.h"
+#include "attend/io/json_log.h"
 #include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
-#include "attend/serve/bounded_json.h"
 #include "attend/serve/explorer_run.h"
 
 namespace attend {
@@ -70,15 +70,6 @@ size_t number_of(std::string_view what, std::string_view text) {
     throw ConfigError("{} is '{}'; it should be a whole number from 0", what, text.substr(0, 40));
   }
   return static_cast<size_t>(number);
-}
-
-// A line of the log that the page can show.
-bool is_report(std::string_view line) {
-  try {
-    return bounded_json(line).is_object();
-  } catch (const DataError&) {
-    return false;
-  }
 }
 
 // That of the run, or of another leaf of its tree: the last number of "1,4,9".
@@ -162,12 +153,15 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<size_t>(file.gcount()));
   }
-  text.resize(text.rfind('\n') + 1);
+  // No report is so long: what goes on past it is passed over.
+  if (text.size() < kMostLogBytes || text.find('\n') != text.npos) {
+    text.resize(text.rfind('\n') + 1);
+  }
   std::string lines;
   for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
-    end = text.find('\n', begin);
+    end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    if (!is_report(line)) continue;
+    if (!parse_log_line(line)) continue;
     if (!lines.empty()) lines += ',';
     lines += line;
   }
@@ -180,6 +174,7 @@ std::string Explorer::snapshots(size_t number) const {
   Json sentences = Json::array();
   if (!steps.empty()) {
     const Snapshot last(directory, steps.back());
+    last.check_ids(text);
     // Training may have gone on with other sentences.
     std::erase_if(steps, [&](int64_t step) { return !last.is_of_same(Snapshot(directory, step)); });
     for (size_t i = 0; i < last.sentences(); ++i) {

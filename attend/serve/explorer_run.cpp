@@ -6,11 +6,11 @@
 #include "attend/base/special_tokens.h"
 #include "attend/decode/line_limit.h"
 #include "attend/inspect/step_rows.h"
+#include "attend/io/bounded_json.h"
 #include "attend/io/json_text.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
-#include "attend/serve/bounded_json.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -170,10 +170,19 @@ Prefixes beginning_of(const TextModel& model, const RunRequest& request) {
 // Ends a search whose listener has gone.
 struct NobodyListens {};
 
+Json parse_request(std::string_view text) {
+  constexpr DocumentLimits kLimits{.values = 20'000, .depth = 16};
+  try {
+    return parse_bounded_json(text, "the request", kLimits);
+  } catch (const FormatError& error) {
+    throw DataError("run: {}", error.what());
+  }
+}
+
 }  // namespace
 
 RunRequest RunRequest::parse(std::string_view text) {
-  const Json json = bounded_json(text);
+  const Json json = parse_request(text);
   if (!json.is_object()) throw DataError("run: the request is no JSON object");
   RunRequest request;
   try {

@@ -8,10 +8,18 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
 #include "attend/base/utf8.h"
 
 namespace attend {
 namespace {
+
+// The library ends text at NUL in some places and not in others.
+std::string without_nul(std::string_view line) {
+  std::string text(line);
+  std::erase(text, '\0');
+  return text;
+}
 
 class SentencePieceTokenizer : public Tokenizer {
  public:
@@ -20,7 +28,7 @@ class SentencePieceTokenizer : public Tokenizer {
     const auto status = processor_.LoadFromSerializedProto(model_);
     if (!status.ok()) {
       throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
-                        status.error_message());
+                        shown_name(status.error_message()));
     }
     if (processor_.unk_id() != kUnknown || processor_.bos_id() != kStart ||
         processor_.eos_id() != kEnd) {
@@ -37,7 +45,7 @@ class SentencePieceTokenizer : public Tokenizer {
 
   std::vector<int32_t> encode(std::string_view line) const override {
     std::vector<int32_t> ids;
-    require(processor_.Encode(line, &ids));
+    require(processor_.Encode(without_nul(line), &ids));
     return ids;
   }
 
@@ -60,7 +68,7 @@ class SentencePieceTokenizer : public Tokenizer {
 
   std::vector<std::string> pieces(std::string_view line) const override {
     std::vector<std::string> all;  // SentencePiece gives the text of what is unknown
-    require(processor_.Encode(line, &all));
+    require(processor_.Encode(without_nul(line), &all));
     const std::vector<int32_t> ids = encode(line);
     for (size_t i = 0; i < all.size(); ++i) {
       if (ids[i] == kUnknown) all[i] = unknown_piece(all[i]);
@@ -184,7 +192,7 @@ std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
     throw;
   } catch (const std::exception& error) {
     throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
-                      error.what());
+                      shown_name(error.what()));
   }
 }
 

@@ -1,16 +1,25 @@
 // Walks the protocol buffer of a SentencePiece model. Fields (sentencepiece_model.proto): pieces 1
 // {piece 1, score 2, type 3}, trainer_spec 2 {model_type 3}, normalizer_spec 3 and
-// denormalizer_spec 5 {precompiled_charsmap 2}.
+// denormalizer_spec 5 {precompiled_charsmap 2}, self_test_data 4.
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <vector>
 
 #include "attend/base/error.h"
 #include "attend/base/utf8.h"
+#include "attend/text/character_map.h"
 #include "attend/text/sentencepiece.h"
 
 namespace attend {
 namespace {
+
+// The largest models that are in use have 18 MB and 900,000 pieces, most of them a quarter of it.
+constexpr size_t kMostBytes = size_t{32} << 20, kMostPieces = size_t{1} << 20;
+constexpr size_t kLongestPiece = 512;
+constexpr size_t kMostSettings = size_t{1} << 20;  // bytes of how it was trained
+constexpr size_t kMostSelfTest = size_t{1} << 16;  // bytes that are encoded when it is loaded
+constexpr size_t kMostNested = 64;                 // symbols that begin with one another
 
 enum Wire : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -33,21 +42,26 @@ class ModelCheck {
   explicit ModelCheck(const std::string& name) : name_(name) {}
 
   TokenizerKind check(std::string_view model) {
+    require(model.size() <= kMostBytes, "it is over 32 MB");
     size_t pieces = 0;
     uint64_t type = 0;
-    bool normalizer = false;
+    bool seen[6] = {};
     while (!model.empty()) {
       const ProtoField field = next(model);
-      if (field.number >= 1 && field.number <= 5)
-        require(field.wire == kBytes, "a part is no message");
+      if (field.number > 5) continue;
+      require(field.wire == kBytes, "a part is no message");
+      require(field.number == 1 || !seen[field.number], "a part is there twice");
+      seen[field.number] = true;
       if (field.number == 1) check_piece(field.bytes, pieces++);
       if (field.number == 2) type = model_type(field.bytes);
+      if (field.number == 4)
+        require(field.bytes.size() <= kMostSelfTest, "its self-test is too long");
       if (field.number == 3 || field.number == 5) check_normalizer(field.bytes);
-      normalizer = normalizer || field.number == 3;
     }
     require(pieces > kSpecialTokens, "there are no pieces");
-    require(type != 0 && normalizer, "the end is missing");
+    require(type != 0 && seen[3], "the end is missing");
     require(type <= 2, "it holds characters or words; use Attend's own tokenizers for those");
+    check_symbols();
     return type == 1 ? TokenizerKind::kUnigram : TokenizerKind::kBpe;
   }
 
@@ -105,14 +119,30 @@ class ModelCheck {
       }
       if (field.number == 3 && field.wire == kVarint) type = field.value;
     }
+    require(id < kMostPieces, "it has over a million pieces");
+    require(piece.size() <= kLongestPiece, "a piece is over 512 bytes");
     require(!piece.empty() && valid_utf8(piece) && piece.find('\0') == piece.npos,
             "a piece is no text");
     require(type >= 1 && type <= 6, "a piece has an impossible type");
     // Other layouts are refused later, with the ids they have.
     require(id != 0 || type != 6, "the first piece is a byte");
+    constexpr uint64_t kUserDefined = 4;
+    if (type == kUserDefined) symbols_.push_back(piece);
+  }
+
+  // The library has room for so many symbols that match at one place, and does not look.
+  void check_symbols() {
+    std::ranges::sort(symbols_);
+    std::vector<std::string_view> begun;  // each begins with those before it
+    for (const std::string_view symbol : symbols_) {
+      while (!begun.empty() && !symbol.starts_with(begun.back())) begun.pop_back();
+      begun.push_back(symbol);
+      require(begun.size() <= kMostNested, "too many of its symbols begin with one another");
+    }
   }
 
   uint64_t model_type(std::string_view message) {
+    require(message.size() <= kMostSettings, "its settings are over 1 MB");
     uint64_t type = 1;
     while (!message.empty()) {
       const ProtoField field = next(message);
@@ -126,37 +156,13 @@ class ModelCheck {
     while (!message.empty()) {
       const ProtoField field = next(message);
       if (field.number == 2 && field.wire == kBytes && !field.bytes.empty()) {
-        check_character_map(field.bytes);
+        const std::string_view fault = character_map_fault(field.bytes);
+        require(fault.empty(), fault);
       }
     }
   }
 
-  // The size of a double-array trie, the trie, and the texts its leaves point to, each ended by
-  // NUL.
-  void check_character_map(std::string_view map) {
-    constexpr uint32_t kLeaf = 0x80000000, kBlock = 256;
-    require(map.size() > 4, "the character map is cut off");
-    const uint32_t bytes = read_u32(map, 0);
-    require(bytes > 0 && bytes % (4 * kBlock) == 0 && bytes < map.size() - 4,
-            "the character map is cut off");
-    const std::string_view trie = map.substr(4, bytes), texts = map.substr(4 + size_t{bytes});
-    require(texts.back() == '\0', "the character map is cut off");
-    const uint32_t units = bytes / 4;
-    for (uint32_t i = 0; i < units; ++i) {
-      const uint32_t unit = read_u32(trie, i);
-      if ((unit & kLeaf) != 0) {
-        require((unit & ~kLeaf) < texts.size(), "the character map points outside");
-      } else {
-        // A step goes to a unit of the block that the offset leads to; a leaf is at its start.
-        const uint32_t next = i ^ ((unit >> 10) << ((unit & (1u << 9)) >> 6));
-        require(next / kBlock < units / kBlock, "the character map points outside");
-        const bool has_leaf = (unit & (1u << 8)) != 0;
-        require(!has_leaf || (read_u32(trie, next) & kLeaf) != 0, "the character map lacks a leaf");
-      }
-    }
-  }
-
-  void require(bool holds, const char* what) const {
+  void require(bool holds, std::string_view what) const {
     if (!holds) {
       throw FormatError(
           "{}: not a SentencePiece model nor a vocabulary of Attend: {}; train the tokenizer again "
@@ -166,6 +172,7 @@ class ModelCheck {
   }
 
   const std::string& name_;
+  std::vector<std::string_view> symbols_;  // user-defined
 };
 
 }  // namespace

@@ -191,5 +191,22 @@ TEST_F(LineReaderTest, AnEmptyFirstLineComesAtOnce) {
   ::close(ends[1]);
 }
 
+// A hundred megabytes follow, of which nothing is unpacked.
+TEST_F(LineReaderTest, EndsAtALineThatIsTooLong) {
+  const std::string member = gzip(std::string(1 << 20, 'a'));
+  std::string bomb = gzip("first\n");
+  for (int i = 0; i < 100; ++i) bomb += member;
+  const Path path = write("bomb.gz", bomb + "this is no gzip");
+  LineReader reader(path, 1000, LongLines::kEndThere);
+  EXPECT_TRUE(reader.next());
+  EXPECT_EQ(reader.line(), "first");
+  EXPECT_TRUE(reader.next());
+  EXPECT_TRUE(reader.too_long());
+  EXPECT_EQ(reader.number(), 2u);
+  EXPECT_FALSE(reader.next());
+  LineReader passing(path, 1000);
+  EXPECT_THROW(lines_of(passing), FormatError);  // it came to the end
+}
+
 }  // namespace
 }  // namespace attend

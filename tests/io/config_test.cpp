@@ -248,6 +248,62 @@ TEST(Config, TextThatCannotBeParsedSaysWhere) {
   EXPECT_THROW(read_yaml(run, bomb, "x"), FormatError);
 }
 
+std::string yaml_format_error(const std::string& text) {
+  Settings run;
+  return message_of<FormatError>([&] { read_yaml(run, text, "run.yaml"); });
+}
+
+TEST(Config, YamlAliasesStandForWhatTheyName) {
+  Settings run;
+  read_yaml(run, "name: &n abc\nnote: *n\nextra: &e [a, *n]\noptimizer: {betas: &b [1, 2]}\n",
+            "run.yaml");
+  EXPECT_EQ(run.note, "abc");
+  EXPECT_EQ(run.extra, (std::vector<std::filesystem::path>{"a", "abc"}));
+  EXPECT_EQ(run.optimizer.betas, (std::vector{1.0, 2.0}));
+  EXPECT_EQ(yaml_format_error("extra: &a [*a]\n"),
+            "run.yaml:1: an alias stands for what it is part of");
+}
+
+// A limit on values alone would let a few long texts stand for gigabytes.
+TEST(Config, YamlAliasesExpandWithinLimits) {
+  const std::string text(4000, 'x');
+  EXPECT_EQ(yaml_format_error(
+                "name: &n " + text + "\nextra: [" +
+                fmt::format("{}", fmt::join(std::vector<std::string>(20, "*n"), ", ")) + "]\n"),
+            "run.yaml: its aliases stand for too much text; at most 65536 bytes");
+  std::string deep = "a0: &a0 [x]\n";
+  for (int i = 1; i < 70; ++i) deep += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
+  EXPECT_EQ(yaml_format_error(deep), "run.yaml: YAML nested too deeply; at most 64 levels");
+}
+
+TEST(Config, DocumentsHaveLimits) {
+  Settings run;
+  const auto json = [&](const std::string& text) {
+    return message_of<FormatError>([&] { read_json(run, text, "config.json"); });
+  };
+  EXPECT_EQ(json(std::string((1 << 20) + 1, ' ')),
+            "config.json: 1048577 bytes of JSON are too many; at most 1048576");
+  std::string list = "[";
+  for (int i = 0; i < 9000; ++i) list += "[],";
+  EXPECT_EQ(json(list + "[]]"), "config.json: too many values; at most 8192 are read from JSON");
+  EXPECT_EQ(json(std::string(65, '[')), "config.json: JSON nested too deeply; at most 64 levels");
+  EXPECT_EQ(yaml_format_error(std::string(65537, '#')),
+            "run.yaml: 65537 bytes of YAML are too many; at most 65536");
+  EXPECT_EQ(yaml_format_error(std::string(60'000, '[')),
+            "run.yaml: too many values; at most 8192 are read from YAML");
+}
+
+TEST(Config, LongAndStrangeNamesAreCutAndEscaped) {
+  const std::string sixty(60, 'k');
+  EXPECT_EQ(json_error("{\"" + std::string(900'000, 'k') + "\": 1}")
+                .rfind("config.json: unknown key '" + sixty + "...'; there are: ", 0),
+            0u);
+  EXPECT_EQ(json_error(R"({"\u001b[2J": 1})").rfind(R"(config.json: unknown key '\x1b[2J'; )", 0),
+            0u);
+  EXPECT_EQ(json_error(R"({"steps": "\u009b\u202e"})"),
+            R"(config.json: 'steps' should be a whole number of 0 or more, not '\u009b\u202e')");
+}
+
 TEST(Config, FlagsSetOneField) {
   Settings run;
   set_flag(run, "optimizer.rate", "1e-2");

@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "attend/io/json_log.h"
 #include "tests/errors.h"
 #include "tests/files.h"
@@ -94,6 +96,20 @@ TEST_F(JsonLogs, ContinueAfterTheResumedStep) {
 TEST_F(JsonLogs, CutATornOrGarbledLine) {
   write(path_, std::string("{\"step\":1}\n\0\0\n[1]\n{\"step\":2}\n{\"step\":3}", 38));
   const JsonLog log(path_, 9);
+  EXPECT_EQ(read(path_), "{\"step\":1}\n{\"step\":2}\n");
+}
+
+// What copies and writes a tree of JSON recurses: lines of other people's logs must not be deep.
+TEST_F(JsonLogs, PassOverLinesThatAreNoReports) {
+  const std::string deep =
+      R"({"step":1,"loss":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  EXPECT_FALSE(parse_log_line(deep));
+  EXPECT_FALSE(parse_log_line(R"({"step":1,"note":")" + std::string(100'000, 'x') + "\"}"));
+  EXPECT_FALSE(parse_log_line("[1]"));
+  EXPECT_FALSE(parse_log_line(R"({"step":1)"));
+  EXPECT_TRUE(parse_log_line(R"({"step":1,"loss":[[[1]]]})"));
+  write(path_, "{\"step\":1}\n" + deep + "\n{\"step\":2}\n");
+  const JsonLog log(path_, 2);
   EXPECT_EQ(read(path_), "{\"step\":1}\n{\"step\":2}\n");
 }
 

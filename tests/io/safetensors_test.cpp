@@ -337,5 +337,48 @@ TEST_F(Safetensors, DamageIsRefusedAndTakesNoMemory) {
   EXPECT_GT(read_whole, 100u);
 }
 
+TEST_F(Safetensors, HeadersHaveLimits) {
+  const auto entry = [](const std::string& name) {
+    return "\"" + name + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  };
+  EXPECT_EQ(refusal(with_length(std::string(kMaxHeaderBytes + 1, ' '))),
+            "a header of 4194305 bytes is too long; at most 4194304");
+  EXPECT_EQ(refusal(with_length("{" + entry(std::string(513, 'n')) + "}")),
+            "in the header, '" + std::string(60, 'n') + "...' is a name of 513 bytes; at most 512");
+  EXPECT_EQ(refusal(with_length("{\"" + std::string(kMaxHeaderText + 1, 'n'))),
+            "a name, text or list in the header is over 1048576 bytes");
+  std::string many = "{";
+  for (size_t i = 0; i <= kMaxTensors; ++i) many += entry(std::to_string(i)) + ",";
+  EXPECT_EQ(refusal(with_length(many + entry("x") + "}")), "more than 65536 tensors");
+  std::string notes;
+  for (size_t i = 0; i < kMaxMetadata; ++i) notes += fmt::format("\"{}\":\"\",", i);
+  EXPECT_EQ(refusal(with_length("{\"__metadata__\":{" + notes + "\"x\":\"\"}}")),
+            "in the header, '__metadata__' has over 1024 entries");
+}
+
+TEST_F(Safetensors, ManyTensorsAreRead) {
+  std::vector<NamedTensor> tensors;
+  for (size_t i = 0; i < 30'000; ++i) {
+    tensors.push_back(
+        {fmt::format("decoder.layers.{}.feed_forward.weight", i), Tensor::empty({0})});
+  }
+  write_safetensors(path_, tensors);
+  EXPECT_EQ(SafetensorsFile(path_).entries().size(), tensors.size());
+}
+
+TEST_F(Safetensors, WhatCouldNotBeReadIsNotWritten) {
+  std::vector<NamedTensor> tensors(kMaxTensors + 1, {"x", Tensor::empty({0})});
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i].name = std::to_string(i);
+  EXPECT_THROW(write_safetensors(path_, tensors), FormatError);
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(Safetensors, NamesFromTheFileAreEscaped) {
+  const std::string x = R"("\u001b[2J":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+  write(path_, with_length("{" + x + "}", "1234"));
+  const std::string said = message_of<FormatError>([&] { load_weights(path_, {}); });
+  EXPECT_NE(said.find(R"(not in the model: \x1b[2J [1])"), std::string::npos) << said;
+}
+
 }  // namespace
 }  // namespace attend

@@ -93,7 +93,7 @@ TEST(ExplorerRun, LargeTreesAreRefused) {
       for (const std::string& value :
            {repeated("[", depth) + "1" + repeated("]", depth), repeated("[", depth),
             repeated("{\"a\":", depth) + "1" + repeated("}", depth)}) {
-        expect_error<DataError>([&] { parse(name, value); }, "JSON of more than 16 levels");
+        expect_error<DataError>([&] { parse(name, value); }, "JSON nested too deeply; at most 16 levels");
       }
     }
     expect_error<DataError>([&] { parse(name, "[" + repeated("[],", 300'000) + "1]"); },
@@ -122,7 +122,7 @@ TEST(ExplorerRun, SaysWhatAValueShouldBe) {
     refused("99999999999999999999", "1e+20");
   }
   expect_error<ConfigError>([&] { parse("beam", "1000000000000000000"); }, "from 1 to 16");
-  expect_error<DataError>([&] { parse("beam", "1e999"); }, "no JSON object");
+  expect_error<DataError>([&] { parse("beam", "1e999"); }, "not JSON");
   for (const std::string name : {"source", "start", "target"}) {
     expect_error<DataError>([&] { parse(name, "[1]"); }, "which is a string");
   }

@@ -319,7 +319,7 @@ TEST_F(ExplorerTest, SaysWhatIsWrong) {
     });
     return text;
   };
-  EXPECT_EQ(error("{"), "run: the request is no JSON object");
+  EXPECT_EQ(error("{"), "run: the request: not JSON at byte 2");
   EXPECT_NE(error("{}").find("source"), std::string::npos);
   EXPECT_NE(error(R"({"source": 3})").find("string"), std::string::npos);
   const std::string text(5000, 'a');

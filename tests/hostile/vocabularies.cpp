@@ -1,0 +1,63 @@
+// Vocabularies of Attend's own: characters, words, lines, bytes.
+#include "attend/text/tokenizer.h"
+#include "tests/hostile/case.h"
+
+namespace attend::hostile {
+namespace {
+
+const Reader kVocabulary{
+    .file = "words.txt",
+    .open = [](const Path& directory) { load_tokenizer(directory / "words.txt"); },
+    .arguments = {"tokenizer", "encode", "@/words.txt", "--input", "@/empty.txt"}};
+
+std::string vocabulary(const std::string& header, const std::string& pieces) {
+  return "attend tokenizer " + header + "\n<unk>\n<s>\n</s>\n" + pieces;
+}
+
+}  // namespace
+
+std::vector<Case> vocabulary_cases() {
+  return {
+      {"vocabulary-empty", &kVocabulary, [] { return ""; }, "is empty"},
+      {"vocabulary-one-long-line", &kVocabulary,
+       [] { return "attend tokenizer 1 word " + std::string(6'000'000, '9'); },
+       "words.txt:1: the line is over 4194304 bytes"},
+      {"vocabulary-announces-10-to-18", &kVocabulary,
+       [] { return vocabulary("1 word 1000000000000000000", "a\n"); },
+       "1000000000000000000 tokens are announced; at most 16777216"},
+      {"vocabulary-announces-more", &kVocabulary,
+       [] { return vocabulary("1 word 16000000", "a\n"); },
+       "16000000 tokens are announced and 4 whole lines follow"},
+      {"vocabulary-announces-less", &kVocabulary,
+       [] { return vocabulary("1 word 4", "a\n" + repeated("b\n", 3'000'000)); },
+       "words.txt:5: 4 tokens are announced, and more follow"},
+      {"vocabulary-negative", &kVocabulary, [] { return vocabulary("1 word -4", "a\n"); },
+       "'-4' is no number of tokens"},
+      {"vocabulary-twice", &kVocabulary, [] { return vocabulary("1 word 5", "a\na\n"); },
+       "words.txt:6: 'a' is there twice"},
+      {"vocabulary-twice-by-escape", &kVocabulary,
+       [] { return vocabulary("1 word 5", "a\n\\x61\n"); }, "words.txt:6: '\\x61' is there twice"},
+      {"vocabulary-half-an-escape", &kVocabulary, [] { return vocabulary("1 word 4", "a\\x6\n"); },
+       "'a\\x6' is not a word"},
+      {"vocabulary-long-piece", &kVocabulary,
+       [] { return vocabulary("1 word 4", std::string(6'000'000, 'p') + "\n"); },
+       "words.txt:5: the line is over 4194304 bytes"},
+      {"vocabulary-long-character", &kVocabulary,
+       [] { return vocabulary("1 character 4", std::string(3'000'000, 'p') + "\n"); },
+       "'" + std::string(60, 'p') + "...' is not a character"},
+      {"vocabulary-not-utf-8", &kVocabulary, [] { return vocabulary("1 word 4", "\xff\xfe\n"); },
+       "'\\xff\\xfe' is not a word"},
+      {"vocabulary-escape-in-version", &kVocabulary,
+       [] { return vocabulary("\x1b[2J word 4", "a\n"); }, "is version '\\x1b[2J'"},
+      {"vocabulary-escape-in-kind", &kVocabulary, [] { return vocabulary("1 \x1b[2J 4", "a\n"); },
+       "'\\x1b[2J' is not one of character, word, line, byte"},
+      {"vocabulary-without-special-tokens", &kVocabulary,
+       [] { return "attend tokenizer 1 word 3\n"; }, "the first three tokens must be"},
+      {"vocabulary-cut-off", &kVocabulary, [] { return vocabulary("1 word 5", "a\nb"); },
+       "words.txt:6: the line is cut off"},
+      {"vocabulary-of-300-bytes", &kVocabulary, [] { return "attend tokenizer 1 byte 300\n"; },
+       "a byte tokenizer has 259 tokens"},
+  };
+}
+
+}  // namespace attend::hostile
