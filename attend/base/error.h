@@ -11,10 +11,12 @@ namespace attend {
 enum class ErrorKind { kShape, kConfig, kFormat, kIo, kData, kMemory };
 
 // The text names the operation, the values, and the way out:
-// "attention: keys have 6 rows but values have 5".
+// "attention: keys have 6 rows but values have 5". Whatever of it came from a file, it can be
+// shown: it is UTF-8 of at most 4,096 bytes, with control characters other than ends of lines
+// escaped.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& text);
   ErrorKind kind() const { return kind_; }
 
  private:

@@ -145,11 +145,12 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
   size_t from = number_of("from", parameter(parameters, "from", "0"));
   const std::filesystem::path log = model(number).directory.log();
   std::error_code none;
-  if (from > std::filesystem::file_size(log, none) && !none) from = 0;  // it was begun anew
+  const size_t size = std::filesystem::file_size(log, none);
+  if (from > size) from = 0;  // it was begun anew
   std::ifstream file(log, std::ios::binary);
   std::string text;
-  if (file.seekg(static_cast<std::streamoff>(from))) {
-    text.resize(kMostLogBytes);
+  if (!none && file.seekg(static_cast<std::streamoff>(from))) {
+    text.resize(std::min(kMostLogBytes, size - from));
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<size_t>(file.gcount()));
   }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "attend/base/utf8.h"
+
 namespace attend {
 namespace {
 
@@ -33,6 +37,23 @@ TEST(Error, IsCaughtByKindOrAsAStandardException) {
     FAIL() << "an IoError is not a ShapeError";
   } catch (const Error&) {
   }
+}
+
+TEST(Error, CanBeShownWhateverItQuotes) {
+  EXPECT_STREQ(IoError("a\x1b[2Jb\n\xff{}", "\u202e").what(), "a\\x1b[2Jb\n\\xff\\u202e");
+  const std::string longest(4096, 'a');
+  EXPECT_EQ(IoError("{}", longest).what(), longest);
+  EXPECT_EQ(IoError("{}b", longest).what(), longest.substr(3) + "...");
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "ä";
+  for (const char* before : {"", "a"}) {
+    const std::string shown = IoError("{}{}", before, text).what();
+    EXPECT_TRUE(valid_utf8(shown));
+    EXPECT_TRUE(shown.ends_with("ä..."));
+    EXPECT_GE(shown.size(), 4094u);
+    EXPECT_LE(shown.size(), 4096u);
+  }
+  EXPECT_LE(std::string(IoError("{}", std::string(4000, '\x01')).what()).size(), 4096u);
 }
 
 }  // namespace
