@@ -169,7 +169,7 @@ bool ExplorerRoutes::has_token(const HttpRequest& head) const {
 }
 
 HttpTask ExplorerRoutes::task(HttpRequest request) {
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view asked = request.method, method = asked == "HEAD" ? "GET" : asked;
   std::string allowed;
   for (const Route& route : routes_) {
     const std::optional<size_t> number = match(route.path, request.path);
