@@ -10,6 +10,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
+#include "attend/base/utf8.h"
 #include "attend/io/document.h"
 
 namespace attend {
@@ -142,9 +143,17 @@ class YamlBuilder : public YAML::EventHandler {
 
 Document parse_yaml(std::string_view text, std::string_view origin) {
   YamlBuilder builder(text, origin);
+  if (!valid_utf8(text)) {
+    throw FormatError("{}: not UTF-8; convert it with iconv -t UTF-8", origin);
+  }
   try {
     std::istringstream stream{std::string(text)};
-    YAML::Parser(stream).HandleNextDocument(builder);
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(builder);
+    if (YamlBuilder second(text, origin); parser.HandleNextDocument(second)) {
+      throw FormatError("{}:{}: a second document begins; keep all settings in one", origin,
+                        second.root.line);
+    }
   } catch (const YAML::Exception& error) {
     throw FormatError("{}:{}: not YAML: {}", origin, error.mark.line + 1, shown_name(error.msg));
   }

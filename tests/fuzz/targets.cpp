@@ -27,14 +27,14 @@ const Target kTargets[] = {
     {"page", take_page, page_seeds, 2048},
     {"run_yaml", take_run_yaml, run_yaml_seeds},
     {"safetensors", take_safetensors, safetensors_seeds},
-    {"sentencepiece", take_sentencepiece, sentencepiece_seeds, 8192},
+    {"sentencepiece", take_sentencepiece, sentencepiece_seeds, 16384},
     {"stored_map", take_stored_map, stored_map_seeds},
     {"vocabulary", take_vocabulary, vocabulary_seeds},
 };
 
 bool is_printable(std::string_view text) {
   return valid_utf8(text) && std::ranges::none_of(text, [](unsigned char c) {
-           return (c < 0x20 && c != '\n') || c == 0x7F;
+           return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
          });
 }
 

@@ -264,6 +264,16 @@ TEST(Config, YamlAliasesStandForWhatTheyName) {
             "run.yaml:1: an alias stands for what it is part of");
 }
 
+TEST(Config, YamlIsOneDocumentOfUtf8) {
+  EXPECT_EQ(yaml_format_error("name: x\n---\nsteps: 5\n"),
+            "run.yaml:3: a second document begins; keep all settings in one");
+  EXPECT_EQ(yaml_format_error("name: \xff\n"),
+            "run.yaml: not UTF-8; convert it with iconv -t UTF-8");
+  Settings run;
+  read_yaml(run, "---\nname: x\n...\n# the end\n", "run.yaml");
+  EXPECT_EQ(run.name, "x");
+}
+
 // A limit on values alone would let a few long texts stand for gigabytes.
 TEST(Config, YamlAliasesExpandWithinLimits) {
   const std::string text(4000, 'x');

@@ -14,8 +14,8 @@ void take_run_yaml(std::string_view bytes) {
   RunConfig again;
   try {
     read_yaml(again, to_yaml(config, true), "written");
-  } catch (const Error&) {
-    require(false, "what is written can be read");
+  } catch (const Error& error) {
+    require(false, fmt::format("what is written can be read, not: {}", error.what()));
   }
   require(same_config(config, again), "what is written reads back as the same");
   config.check();

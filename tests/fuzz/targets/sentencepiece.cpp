@@ -1,9 +1,14 @@
 // SentencePiece models, which the library of that name trusts: our check of them comes first.
 #include "attend/text/sentencepiece.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/targets/all.h"
 #include "tests/fuzz/use_tokenizer.h"
+#include "tests/hostile/sentencepiece_model.h"
 
 namespace attend::fuzz {
 
@@ -11,16 +16,47 @@ void take_sentencepiece(std::string_view bytes) {
   use(*parse_sentencepiece(bytes, "tokenizer.model"));
 }
 
-std::vector<std::string> sentencepiece_seeds() {
-  std::vector<std::string> seeds;
-  for (const TokenizerKind kind : {TokenizerKind::kBpe, TokenizerKind::kUnigram}) {
-    for (const bool bytes : {false, true}) {
-      const TokenizerConfig config{
-          .kind = kind, .vocabulary = bytes ? size_t{340} : size_t{60}, .byte_fallback = bytes};
-      seeds.push_back(train_tokenizer(config, sample_lines())->serialized());
-    }
+namespace {
+
+using hostile::CharacterMapMaker;
+
+// "fi" for the ligature, "ae" for "ä".
+std::string character_map() {
+  CharacterMapMaker maker;
+  const auto add = [&](std::string_view key, uint32_t place) {
+    uint32_t node = CharacterMapMaker::kRoot, before = node;
+    for (const char c : key)
+      node = maker.link(std::exchange(before, node), static_cast<unsigned char>(c));
+    maker.end(before, static_cast<unsigned char>(key.back()), node, place);
+  };
+  add("\xEF\xAC\x81", 0);
+  add("\xC3\xA4", 3);
+  return maker.map(std::string_view("fi\0ae\0", 6));
+}
+
+// A trained model has a map of 240 KB; this is as small as one can be.
+std::string small_model(uint64_t type, const std::string& normalizer) {
+  std::string pieces = hostile::piece("a b", -3, hostile::kUserDefined);
+  float score = 0;
+  for (const char* text :
+       {"\u2581", "\u2581a", "a", "b", "c", "ab", "the", "\u2581the", "ß", "猫"}) {
+    pieces += hostile::piece(text, score -= 1);
   }
-  return seeds;
+  for (int byte = 0; byte < 256 && type == 2; ++byte) {
+    pieces += hostile::piece(fmt::format("<0x{:02X}>", byte), 0, hostile::kByte);
+  }
+  return hostile::special_pieces() + pieces +
+         hostile::bytes_field(2, hostile::number_field(3, type) + hostile::number_field(35, 1)) +
+         hostile::bytes_field(3, normalizer);
+}
+
+}  // namespace
+
+std::vector<std::string> sentencepiece_seeds() {
+  const std::string plain = hostile::number_field(3, 1) + hostile::number_field(5, 1);
+  const std::string mapped = plain + hostile::bytes_field(2, character_map());
+  return {small_model(1, plain), small_model(2, plain), small_model(1, mapped),
+          small_model(2, mapped) + hostile::bytes_field(5, mapped)};
 }
 
 }  // namespace attend::fuzz
