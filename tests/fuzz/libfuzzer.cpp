@@ -4,6 +4,7 @@
 //   attend_fuzz --longest TARGET    bytes of an input at most
 //   attend_fuzz --seeds TARGET DIR  writes the inputs to begin with
 //   attend_fuzz --words             a dictionary, as libFuzzer reads it
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -48,8 +49,8 @@ void write_seeds(const Target& target, const std::filesystem::path& directory) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  if (*argc < 2) target_of("");
-  const std::string_view first = (*argv)[1];
+  constexpr const char* kChosen = "ATTEND_FUZZ_TARGET";  // for processes that libFuzzer starts
+  const std::string_view first = *argc < 2 ? "" : (*argv)[1];
   if (first == "--list") {
     for (const Target& target : attend::fuzz::targets()) std::printf("%s\n", target.name.data());
   } else if (first == "--words") {
@@ -59,10 +60,15 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   } else if (first == "--seeds" && *argc == 4) {
     write_seeds(target_of((*argv)[2]), (*argv)[3]);
   } else {
-    chosen = &target_of((*argv)[1]);
     attend::set_thread_count(1);
-    // libFuzzer takes the name for a corpus directory unless it is gone.
-    for (int i = 1; i + 1 < *argc; ++i) (*argv)[i] = (*argv)[i + 1];
+    if (const char* name = std::getenv(kChosen)) {
+      chosen = &target_of(name);
+      return 0;
+    }
+    chosen = &target_of(first.data());
+    setenv(kChosen, first.data(), 1);
+    // libFuzzer would take the name for a directory of inputs.
+    std::copy(*argv + 2, *argv + *argc, *argv + 1);
     --*argc;
     return 0;
   }
