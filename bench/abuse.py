@@ -6,7 +6,6 @@ usage: abuse.py [ATTEND]   ATTEND is build/release/cli/attend unless given
 A model of random weights, 12 + 12 layers of 12 heads, writes 8 long outputs; 8 clients send a byte every tenth of a
 second; a browser shows the page. Needs Debian's chromium and chromium-driver.
 """
-import contextlib
 import pathlib
 import sys
 import tempfile
@@ -23,14 +22,13 @@ SMALL = ["/", "/api/models", "/api/runs/1", "/api/runs/1/labels?part=cross", "/a
 
 
 class LongRuns:
-    """So many runs that write until the block ends."""
+    """So many runs at a time, each followed by another, until the block ends."""
 
     def __init__(self, server, source):
-        self.clients = [server.connect() for _ in range(LONG)]
-        self.threads = [threading.Thread(target=self._read, args=[client]) for client in self.clients]
-        for client in self.clients:
-            client.sendall(server.post({"source": source, "beam": 16}))
-        self.finished = 0
+        self.server, self.request = server, server.post({"source": source, "beam": 16})
+        self.ended = threading.Event()
+        self.threads = [threading.Thread(target=self._run) for _ in range(LONG)]
+        self.begun, self.octets = 0, 0
 
     def __enter__(self):
         for thread in self.threads:
@@ -38,17 +36,17 @@ class LongRuns:
         return self
 
     def __exit__(self, *_):
-        for client in self.clients:
-            with contextlib.suppress(OSError):
-                client.shutdown(2)
+        self.ended.set()
         for thread in self.threads:
             thread.join()
 
-    def _read(self, client):
-        with contextlib.suppress(OSError):
-            while client.recv(1 << 16):
-                pass
-        self.finished += 1
+    def _run(self):
+        while not self.ended.is_set():
+            self.begun += 1
+            with self.server.connect() as client:
+                client.sendall(self.request)
+                while not self.ended.is_set() and (piece := client.recv(1 << 16)):
+                    self.octets += len(piece)
 
 
 def latencies(server, paths):
@@ -84,7 +82,7 @@ def busy(attend, model, words):
             show("small requests meanwhile, ms", spread(latencies(server, SMALL)))
             show("those of a page in a browser, ms", spread(browse(server)))
             show("a small map meanwhile, ms", spread(latencies(server, ["/api/runs/1/map?reduction=mean"])))
-            show("long runs still under way", str(LONG - runs.finished))
+            show("long runs begun, MB of their answers", f"{runs.begun}, {runs.octets / 1e6:.1f}")
 
 
 def vanishing(attend, model):

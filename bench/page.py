@@ -126,9 +126,8 @@ def page(attend, model, words):
     server = subprocess.Popen([attend, "explore", model, "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip()
-        request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
-        with urllib.request.urlopen(request) as answer:
-            show("the page as it is sent, KB", f"{len(answer.read()) / 1000:.0f}")
+        with urllib.request.urlopen(url) as answer:
+            show("the page, KB", f"{len(answer.read()) / 1000:.0f}")
         text = " ".join(words[i % len(words)] for i in range(TOKENS))
         with Browser() as browser:
             browser.devtools("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})

@@ -261,7 +261,7 @@ std::string Explorer::labels(size_t number, const Parameters& parameters) const 
 std::string Explorer::map(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const Reading reading = reading_of(*run, parameter(parameters, "path"));
-  const std::lock_guard computing(computing_);
+  const ShortTurn computing(computing_);
   return map_bytes(chosen_map(model(run->model).model, reading, parameters));
 }
 
@@ -271,7 +271,7 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
   if (size == 0 || size > kLargestThumbnail) {
     throw ConfigError("thumbnails of size {}; from 1 to {}", size, kLargestThumbnail);
   }
-  const std::lock_guard computing(computing_);
+  const ShortTurn computing(computing_);
   const Thumbnails all =
       attend::thumbnails(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
                          attention_part_from_name(parameter(parameters, "part", "cross")), size);

@@ -1,6 +1,7 @@
 // What the explorer's page asks: text in; lines of JSON, JSON and bytes out. It knows nothing of
-// HTTP (server.h). Any number of threads may ask; models compute for one at a time, in the order in
-// which they were asked, and long work lets others in between.
+// HTTP (routes.h). Any number of threads may ask; models compute for one at a time, in the order in
+// which they were asked, and long work lets others in between. Only runs, saliency, maps and
+// thumbnails wait for that; maps and thumbnails go before the others.
 #pragma once
 
 #include <filesystem>
