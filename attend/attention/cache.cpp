@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,13 @@ void copy_rows(const Tensor& from, size_t row, size_t count, const Tensor& to, s
   for (size_t i = 0; i < count; ++i) {
     std::memmove(to.data() + (to_row + i) * to.stride(), from.data() + (row + i) * from.stride(),
                  from.width() * sizeof(float));
+  }
+}
+
+void check_count(size_t rows) {
+  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<int32_t>::max());
+  if (rows > kMost) {
+    throw ShapeError("cache: a sequence of {} rows; at most {}", rows, kMost);
   }
 }
 
@@ -73,6 +81,7 @@ void KeyValueCache::append(const Packing& rows, const Tensor& k, const Tensor& v
   size_t longest = 0;
   for (size_t s = 0; s < sequences(); ++s) {
     longest = std::max(longest, static_cast<size_t>(lengths_[s]) + rows.length(s));
+    check_count(static_cast<size_t>(seen_[s]) + rows.length(s));
   }
   reserve(longest);
   for (size_t s = 0; s < sequences(); ++s) {
@@ -85,15 +94,16 @@ void KeyValueCache::append(const Packing& rows, const Tensor& k, const Tensor& v
 }
 
 // A query sees itself and window - 1 keys before, so that many must stay. They move only when a
-// sequence has twice as many, so that a row moves once.
+// sequence has twice the window, so that a row moves once.
 void KeyValueCache::drop_old() {
-  const auto kept = static_cast<int32_t>(window_) - 1;
+  const size_t kept = window_ - 1;
   for (size_t s = 0; s < sequences(); ++s) {
-    if (lengths_[s] < 2 * static_cast<int32_t>(window_)) continue;
-    const size_t first = s * capacity_, extra = static_cast<size_t>(lengths_[s] - kept);
-    copy_rows(keys_, first + extra, static_cast<size_t>(kept), keys_, first);
-    copy_rows(values_, first + extra, static_cast<size_t>(kept), values_, first);
-    lengths_[s] = kept;
+    const auto length = static_cast<size_t>(lengths_[s]);
+    if (length / 2 < window_) continue;  // twice a window may be more than size_t holds
+    const size_t first = s * capacity_, extra = length - kept;
+    copy_rows(keys_, first + extra, kept, keys_, first);
+    copy_rows(values_, first + extra, kept, values_, first);
+    lengths_[s] = static_cast<int32_t>(kept);
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "tests/attention/values.h"
 
 namespace attend {
@@ -73,6 +75,17 @@ TEST(KeyValueCache, RollsAndKeepsTheWindow) {
     }
   }
   EXPECT_EQ(cache.capacity(), capacity);  // it does not grow for ever
+}
+
+// Twice the window is more than some types hold.
+TEST(KeyValueCache, AWindowMayBeAsLargeAsItsType) {
+  for (const size_t window : {(size_t{1} << 30) - 1, size_t{1} << 30, size_t{1} << 31,
+                              size_t{1} << 32, (size_t{1} << 63) + 1, SIZE_MAX}) {
+    KeyValueCache cache(1, window);
+    std::vector<int> next(1, 0);
+    for (int step = 0; step < 5; ++step) append_named(cache, {1}, next);
+    EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1, 2, 3, 4})) << window;
+  }
 }
 
 TEST(KeyValueCache, ReordersToMoreOrFewer) {
