@@ -116,6 +116,15 @@ TEST(Tensor, ItemIsOfOneElement) {
   EXPECT_THROW(Tensor::zeros(kTwoByThree).item(), ShapeError);
 }
 
+// In every build: what would be read is not what was written.
+TEST(Tensor, IdsAreNotReadAsValuesNorValuesAsIds) {
+  const Tensor ids = Tensor::ids({1, 2, 3}), values = Tensor::of({1, 2}, {2});
+  expect_error<ShapeError>([&] { ids.data(); }, "tensor: [3] holds int32 ids, not values");
+  expect_error<ShapeError>([&] { ids.to_vector(); }, "holds int32 ids");
+  expect_error<ShapeError>([&] { values.indices(); }, "tensor: [2] holds values, not int32 ids");
+  expect_error<ShapeError>([] { Tensor().data(); }, "tensor: undefined");
+}
+
 TEST(Tensor, IdsHaveNoGradient) { EXPECT_THROW(Tensor::ids({1}).require_grad(), ShapeError); }
 
 }  // namespace
