@@ -73,17 +73,15 @@ float* keys_of(const Alignment& at, size_t query, float* x, size_t stride) {
   return x + at.keys.begin(at.sources[query]) * stride;
 }
 
-// tanh(q + k + L f) of one query, to (keys, width).
-void compare(const Alignment& at, const AlignmentScores& in, const kernels::PackedMatrix& location,
-             size_t query, float* out) {
+// q + k + L f of one query, to (keys, width).
+void sum_up(const Alignment& at, const AlignmentScores& in, const kernels::PackedMatrix& location,
+            size_t query, float* out) {
   const size_t keys = at.pairs.length(query), width = in.q.width();
   const float* k = keys_of(at, query, in.k.data(), in.k.stride());
   kernels::copy_rows({k, keys, width, in.k.stride()}, dense_rows(out, keys, width));
   const float* f = in.features.data() + at.pairs.begin(query) * in.features.stride();
-  // The activation by itself is faster than within so thin a product.
   kernels::gemm(keys, {f, in.features.stride()}, location, {out, width},
                 {.beta = 1.0f, .bias = in.q.data() + query * in.q.stride()});
-  kernels::activate(kernels::Activation::kTanh, out, out, keys * width);
 }
 
 kernels::PackedMatrix packed(const Tensor& location) {
@@ -101,12 +99,12 @@ Tensor inner_gradient(const Alignment& at, const AlignmentScores& in, const Tens
   for_queries(at, width, [&](size_t i) {
     const size_t first = at.pairs.begin(i), keys = at.pairs.length(i);
     const kernels::MutableRows z = dense_rows(dz.data() + first * width, keys, width);
-    compare(at, in, location, i, z.data);
-    kernels::gemm(1, width, keys, {dy.data() + first, keys}, {z.data, width},
+    const Tensor tanhs = Tensor::empty({keys, width});
+    sum_up(at, in, location, i, tanhs.data());
+    kernels::tanh_with_slope(tanhs.data(), tanhs.data(), z.data, keys * width);
+    kernels::gemm(1, width, keys, {dy.data() + first, keys}, matrix(tanhs),
                   {dvectors.data() + i * width, width});
     // dz = dy v (1 - tanh^2)
-    kernels::multiply(z.data, z.data, z.data, keys * width);
-    kernels::affine(-1.0f, 1.0f, z.data, z.data, keys * width);
     kernels::multiply_row_vector(z, in.vector.data(), z);
     kernels::multiply_column_vector(z, dy.data() + first, z);
     if (dq.tensor.defined()) kernels::sum_rows(z, dq.data() + i * dq.tensor.stride(), dq.add);
@@ -172,7 +170,9 @@ Tensor alignment_scores(const Alignment& at, const AlignmentScores& in) {
   for_queries(at, width, [&, to = scores.data()](size_t i) {
     const size_t keys = at.pairs.length(i);
     const Tensor inner = Tensor::empty({keys, width});
-    compare(at, in, location, i, inner.data());
+    sum_up(at, in, location, i, inner.data());
+    // By itself it is faster than within so thin a product.
+    kernels::activate(kernels::Activation::kTanh, inner.data(), inner.data(), keys * width);
     kernels::dot_rows(rows_of(inner), {in.vector.data(), keys, width, 0}, to + at.pairs.begin(i));
   });
   return record(scores, {in.q, in.k, in.vector, in.location, in.features},

@@ -11,9 +11,12 @@
 namespace attend::weightings {
 namespace {
 
-// Sigmoid of -infinity is 0: the masked keys need no more care than that.
-void stop_probabilities(const float* scores, float* p, size_t width) {
-  kernels::activate(kernels::Activation::kSigmoid, scores, p, width);
+// p_ij, and 1 - p_ij by itself: a difference would have lost it where a query is all but certain to
+// stop. Sigmoid of -infinity is 0: the masked keys need no more care than that.
+void stop_or_pass(const float* scores, float* stop, float* pass, size_t width) {
+  for (size_t j = 0; j < width; ++j) pass[j] = -scores[j];
+  kernels::activate(kernels::Activation::kSigmoid, pass, pass, width);
+  kernels::activate(kernels::Activation::kSigmoid, scores, stop, width);
 }
 
 // Where the first query starts: all of it at key 0.
@@ -35,16 +38,17 @@ const float* row_before(kernels::Rows weights, size_t i, const Tensor& start) {
 //   weight_ij = p_ij q_ij.
 void monotonic(const Matrix& matrix) {
   const auto& [scores, weights, options] = matrix;
-  const Tensor start = start_row(scores.width);
+  const Tensor start = start_row(scores.width), passing = Tensor::empty({scores.width});
+  const float* pass = passing.data();
   for (size_t i = 0; i < scores.count; ++i) {
     const float* before = row_before(weights, i, start);
     float* row = weights.row(i);
-    stop_probabilities(scores.row(i), row, scores.width);
+    stop_or_pass(scores.row(i), row, passing.data(), scores.width);
     float passed = 0;
     for (size_t j = 0; j < scores.width; ++j) {
-      const float p = row[j], q = passed + before[j];
-      row[j] = p * q;
-      passed = (1 - p) * q;
+      const float q = passed + before[j];
+      row[j] *= q;
+      passed = pass[j] * q;
     }
   }
 }
@@ -55,21 +59,22 @@ void monotonic(const Matrix& matrix) {
 void monotonic_backward(const MatrixGradient& g) {
   const size_t width = g.scores.width;
   const Tensor start = start_row(width), stop = Tensor::empty({width}),
-               reach = Tensor::empty({width}), below = Tensor::zeros({width});
-  float *p = stop.data(), *q = reach.data(), *dq = below.data();
+               passing = Tensor::empty({width}), reach = Tensor::empty({width}),
+               below = Tensor::zeros({width});
+  float *p = stop.data(), *pass = passing.data(), *q = reach.data(), *dq = below.data();
   for (size_t i = g.scores.count; i-- > 0;) {
     const float *scores = g.scores.row(i), *before = row_before(g.weights, i, start);
-    stop_probabilities(scores, p, width);
+    stop_or_pass(scores, p, pass, width);
     for (size_t j = 0; j < width; ++j) {
-      q[j] = before[j] + (j > 0 ? (1 - p[j - 1]) * q[j - 1] : 0.0f);
+      q[j] = before[j] + (j > 0 ? pass[j - 1] * q[j - 1] : 0.0f);
     }
     float right = 0;  // dq_i,j+1
     for (size_t j = width; j-- > 0;) {
       float dscore = 0;
       if (scores[j] != -std::numeric_limits<float>::infinity()) {
         const float dweight = g.dweights.row(i)[j] + dq[j];
-        dscore = q[j] * (dweight - right) * p[j] * (1 - p[j]);
-        right = p[j] * dweight + (1 - p[j]) * right;
+        dscore = q[j] * (dweight - right) * p[j] * pass[j];
+        right = p[j] * dweight + pass[j] * right;
       }
       dq[j] = right;
       float& dx = g.dscores.row(i)[j];

@@ -24,15 +24,14 @@ void add_scaled(float factor, const float* x, float* y, size_t size) {
   for (size_t i = 0; i < size; ++i) y[i] += factor * x[i];
 }
 
-// tanh(q_s + key_si) of sequence s and all steps i, (steps, attention).
-void compare(const Tensor& q, std::span<const PastStep> past, size_t s, std::vector<float>& out) {
+// q_s + key_si of sequence s and all steps i, (steps, attention).
+void add_keys(const Tensor& q, std::span<const PastStep> past, size_t s, std::vector<float>& out) {
   const size_t width = q.width();
   out.resize(past.size() * width);
   for (size_t i = 0; i < past.size(); ++i) {
     std::transform(row_of(q, s), row_of(q, s) + width, row_of(past[i].key, s),
                    out.data() + i * width, std::plus<>());
   }
-  kernels::activate(kernels::Activation::kTanh, out.data(), out.data(), out.size());
 }
 
 // The gradient of recall. Rows of a sequence are its own in every tensor but the vector, whose
@@ -68,7 +67,7 @@ class RecallBackward {
 
   void sequence(size_t s, const float* weights, const float* dy) {
     const size_t steps = past_.size(), hidden = past_[0].h.width(), width = q_.width();
-    std::vector<float> dweights(steps), tanhs, dsum(width);
+    std::vector<float> dweights(steps), tanhs, slopes(steps * width), dsum(width);
     double mean = 0.0;
     for (size_t i = 0; i < steps; ++i) {
       const PastStep& step = past_[i];
@@ -78,14 +77,13 @@ class RecallBackward {
       if (dh_[i]) add_scaled(weights[i], dy, dh_[i] + s * step.h.stride(), hidden);
       if (dc_[i]) add_scaled(weights[i], dy + hidden, dc_[i] + s * step.c.stride(), hidden);
     }
-    compare(q_, past_, s, tanhs);
+    add_keys(q_, past_, s, tanhs);
+    kernels::tanh_with_slope(tanhs.data(), tanhs.data(), slopes.data(), tanhs.size());
     for (size_t i = 0; i < steps; ++i) {
       const float dscore = weights[i] * (dweights[i] - static_cast<float>(mean));
-      const float* t = tanhs.data() + i * width;
+      const float *t = tanhs.data() + i * width, *slope = slopes.data() + i * width;
       if (dvectors_.defined()) add_scaled(dscore, t, dvectors_.data() + s * width, width);
-      for (size_t a = 0; a < width; ++a) {
-        dsum[a] = dscore * vector_.data()[a] * (1.0f - t[a] * t[a]);
-      }
+      for (size_t a = 0; a < width; ++a) dsum[a] = dscore * vector_.data()[a] * slope[a];
       if (dkeys_[i]) add_scaled(1.0f, dsum.data(), dkeys_[i] + s * past_[i].key.stride(), width);
       if (dq_) add_scaled(1.0f, dsum.data(), dq_ + s * q_.stride(), width);
     }
@@ -109,7 +107,8 @@ Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastSte
   parallel_for(q.rows(), grain, [&, s_data = scores.data()](size_t begin, size_t end) {
     std::vector<float> tanhs;
     for (size_t s = begin; s < end; ++s) {
-      compare(q, past, s, tanhs);
+      add_keys(q, past, s, tanhs);
+      kernels::activate(kernels::Activation::kTanh, tanhs.data(), tanhs.data(), tanhs.size());
       for (size_t i = 0; i < steps; ++i) {
         s_data[s * steps + i] = dot(tanhs.data() + i * width, vector.data(), width);
       }

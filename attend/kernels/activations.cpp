@@ -27,6 +27,14 @@ void Backward(Activation f, const float* x, const float* dy, float* dx, size_t s
   });
 }
 
+HWY_FLATTEN HWY_NOINLINE void TanhWithSlope(const float* x, float* y, float* slope, size_t size) {
+  ForEachRegister(size, [&](auto at, size_t i) {
+    const ValueAndSlope tanh = TanhAndSlope(at.Load(x + i));
+    at.Store(tanh.value, y + i);
+    at.Store(tanh.slope, slope + i);
+  });
+}
+
 }  // namespace
 }  // namespace attend::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -36,6 +44,7 @@ namespace attend::kernels {
 
 HWY_EXPORT(Forward);
 HWY_EXPORT(Backward);
+HWY_EXPORT(TanhWithSlope);
 
 void activate(Activation f, const float* x, float* y, size_t size) {
   HWY_DYNAMIC_DISPATCH(Forward)(f, x, y, size);
@@ -44,6 +53,10 @@ void activate(Activation f, const float* x, float* y, size_t size) {
 void activate_backward(Activation f, const float* x, const float* dy, float* dx, size_t size,
                        bool add) {
   HWY_DYNAMIC_DISPATCH(Backward)(f, x, dy, dx, size, add);
+}
+
+void tanh_with_slope(const float* x, float* y, float* slope, size_t size) {
+  HWY_DYNAMIC_DISPATCH(TanhWithSlope)(x, y, slope, size);
 }
 
 }  // namespace attend::kernels

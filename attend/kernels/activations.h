@@ -28,4 +28,8 @@ void activate(Activation f, const float* x, float* y, size_t size);
 void activate_backward(Activation f, const float* x, const float* dy, float* dx, size_t size,
                        bool add);
 
+// y[i] = tanh(x[i]) and slope[i] = 1 - y[i]^2, without its cancellation, to the bounds above. x may
+// equal y. On the calling thread.
+void tanh_with_slope(const float* x, float* y, float* slope, size_t size);
+
 }  // namespace attend::kernels

@@ -57,7 +57,7 @@ struct AttentionSpec {
   float softcap = 0.0f;  // 0: none
   PairTable<const float> bias;
   RelativeBias relative;
-  const int32_t* positions = nullptr;  // (q rows), for `relative`: where among the keys a query is
+  const int64_t* positions = nullptr;  // (q rows), for `relative`: where among the keys a query is
   float inverse_temperature = 1.0f;
 
   FusedWeighting weighting = FusedWeighting::kSoftmax;

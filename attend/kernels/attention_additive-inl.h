@@ -23,30 +23,37 @@ HWY_INLINE float AdditiveScore(const AdditivePair& x) {
       x.width, [](V q, V k, V v) { return hn::Mul(v, Tanh(hn::Add(q, k))); }, x.q, x.k, x.v);
 }
 
-// The same, keeping the hyperbolic tangents for AdditiveGradient.
-HWY_INLINE float AdditiveScore(const AdditivePair& x, float* tanhs) {
-  Transform(
-      tanhs, x.width, [](V q, V k) { return Tanh(hn::Add(q, k)); }, x.q, x.k);
-  return Sum(
-      x.width, [](V v, V t) { return hn::Mul(v, t); }, x.v, tanhs);
+// The same, keeping for AdditiveGradient the hyperbolic tangents, (width), and behind them their
+// slopes.
+HWY_FLATTEN HWY_NOINLINE inline float AdditiveScore(const AdditivePair& x, float* kept) {
+  Accumulator sum;
+  ForEachRegisterBy4(x.width, [&](auto at, size_t i, size_t k) HWY_ATTR {
+    const ValueAndSlope tanh = TanhAndSlope(hn::Add(at.Load(x.q + i), at.Load(x.k + i)));
+    at.Store(tanh.value, kept + i);
+    at.Store(tanh.slope, kept + x.width + i);
+    sum.part[k] = hn::Add(sum.part[k], at.Keep(hn::Mul(at.Load(x.v + i), tanh.value)));
+  });
+  return sum.Total();
 }
 
-// dq, dk and dv += the gradient of the score, times ds; tanhs may be null.
-HWY_FLATTEN HWY_NOINLINE inline void AdditiveGradient(const AdditivePair& x, const float* tanhs,
+// dq, dk and dv += the gradient of the score, times ds; `kept` may be null.
+HWY_FLATTEN HWY_NOINLINE inline void AdditiveGradient(const AdditivePair& x, const float* kept,
                                                       float ds, float* dq, float* dk, float* dv) {
   const V scale = hn::Set(D(), ds);
-  const auto add = [&](auto at, size_t i, V t) HWY_ATTR {
-    const V slope =
-        hn::Mul(hn::Mul(scale, at.Load(x.v + i)), hn::NegMulAdd(t, t, hn::Set(D(), 1.0f)));
+  const auto add = [&](auto at, size_t i, V tanh, V tanh_slope) HWY_ATTR {
+    const V slope = hn::Mul(hn::Mul(scale, at.Load(x.v + i)), tanh_slope);
     at.Store(hn::Add(at.Load(dq + i), slope), dq + i);
     at.Store(hn::Add(at.Load(dk + i), slope), dk + i);
-    at.Store(hn::MulAdd(scale, t, at.Load(dv + i)), dv + i);
+    at.Store(hn::MulAdd(scale, tanh, at.Load(dv + i)), dv + i);
   };
-  if (tanhs != nullptr) {
-    return ForEachRegister(x.width, [&](auto at, size_t i) { add(at, i, at.Load(tanhs + i)); });
+  if (kept != nullptr) {
+    return ForEachRegister(x.width, [&](auto at, size_t i) {
+      add(at, i, at.Load(kept + i), at.Load(kept + x.width + i));
+    });
   }
   ForEachRegister(x.width, [&](auto at, size_t i) {
-    add(at, i, Tanh(hn::Add(at.Load(x.q + i), at.Load(x.k + i))));
+    const ValueAndSlope tanh = TanhAndSlope(hn::Add(at.Load(x.q + i), at.Load(x.k + i)));
+    add(at, i, tanh.value, tanh.slope);
   });
 }
 
@@ -62,19 +69,19 @@ struct AdditiveBlock {
             spec.vector + row.head * spec.width, spec.width};
   }
 
-  // Hyperbolic tangents that are kept from the scores to their gradients, where all of a window's
-  // fit; else they are computed again.
-  static constexpr size_t kKept = 65536;
+  // Hyperbolic tangents and their slopes are kept from the scores to their gradients, where all of
+  // a window's fit; else they are computed again.
+  static constexpr size_t kKept = 2 * 65536;
   HWY_INLINE bool Keeps(const RowBlock& block, Keys window) const {
-    return block.count * window.count() * spec.width <= kKept;
+    return 2 * block.count * window.count() * spec.width <= kKept;
   }
   HWY_INLINE float* KeptAt(float* kept, size_t r, size_t key, Keys window) const {
     return kept == nullptr ? nullptr
-                           : kept + (r * window.count() + key - window.begin) * spec.width;
+                           : kept + 2 * (r * window.count() + key - window.begin) * spec.width;
   }
 
   // to[r * stride + j - window.begin] = scale score, for the keys that a row looks at. `kept`, if
-  // not null, gets the tangents.
+  // not null, gets the tangents and slopes.
   void Scores(const RowBlock& block, Keys window, float* to, size_t stride,
               float* kept = nullptr) const {
     for (size_t r = 0; r < block.count; ++r) {

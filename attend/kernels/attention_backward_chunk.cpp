@@ -39,7 +39,7 @@ HWY_NOINLINE void PackRowPanels(const RowBlock& block, const Matrix& x, size_t w
       float* place = to + c / kPanel * (kBlockRows * kPanel) + r * kPanel + c % kPanel;
       const size_t left = width - c;
       V v = left >= kLanes ? hn::LoadU(d, from + c) : LoadPart(from + c, left);
-      if (row.keys.empty()) v = hn::Zero(d);
+      if (row.blind) v = hn::Zero(d);
       hn::StoreU(v, d, place);
       if (left <= kLanes && c % kPanel == 0) hn::StoreU(hn::Zero(d), d, place + kLanes);
     }

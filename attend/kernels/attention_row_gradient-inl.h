@@ -26,7 +26,7 @@ class RowGradients {
   void Start(const QueryRow& row, size_t r, bool first) {
     lse_[r] = b_.lse[row.row * spec_.heads + row.head];
     dot_[r] = 0.0f;
-    if (spec_.weighting != FusedWeighting::kSoftmax || row.keys.empty()) return;
+    if (spec_.weighting != FusedWeighting::kSoftmax || row.blind) return;
     const size_t column = row.head * spec_.value_width;
     dot_[r] = Sum(
         spec_.value_width, [](V x, V y) { return hn::Mul(x, y); },
@@ -42,7 +42,7 @@ class RowGradients {
   void Run(const QueryRow& row, size_t r, Keys seen, float* p, float* ds) {
     const ScoreTerms terms{spec_, chunk_.sequence};
     const size_t size = seen.count();
-    terms.Finish(row, seen, p, capped_);
+    terms.Finish(row, seen, p, slopes_);
     if (dropout_.on()) {
       dropout_.Factors(row, RoundDown(seen.begin, kGradientWindow), kGradientWindow, factors_);
       Transform(
@@ -61,8 +61,9 @@ class RowGradients {
  private:
   // A weight of 0 passes no gradient, not even an infinite one.
   HWY_NOINLINE void WeighRow(size_t r, size_t size, float* p, float* ds) const {
+    if (spec_.weighting == FusedWeighting::kSigmoid) return WeighSigmoidRow(size, p, ds);
     WeighScores(spec_.weighting, lse_[r], p, size);
-    const V zero = hn::Zero(D()), one = hn::Set(D(), 1.0f);
+    const V zero = hn::Zero(D());
     switch (spec_.weighting) {
       case FusedWeighting::kSoftmax: {
         const V dot = hn::Set(D(), dot_[r]);
@@ -74,16 +75,21 @@ class RowGradients {
             p, ds);
       }
       case FusedWeighting::kSigmoid:
-        return Transform(
-            ds, size,
-            [=](V w, V dw) {
-              return hn::IfThenZeroElse(hn::Eq(w, zero), hn::Mul(dw, hn::Mul(w, hn::Sub(one, w))));
-            },
-            p, ds);
+        return;
       case FusedWeighting::kRelu:
         return Transform(
             ds, size, [=](V w, V dw) { return hn::IfThenZeroElse(hn::Eq(w, zero), dw); }, p, ds);
     }
+  }
+
+  // In one pass, as the slope is not to be had from the weight.
+  HWY_FLATTEN HWY_NOINLINE static void WeighSigmoidRow(size_t size, float* p, float* ds) {
+    ForEachRegister(size, [&](auto at, size_t i) HWY_ATTR {
+      const ValueAndSlope weight = SigmoidAndSlope(at.Load(p + i));
+      const auto none = hn::Eq(weight.value, hn::Zero(D()));
+      at.Store(weight.value, p + i);
+      at.Store(hn::IfThenZeroElse(none, hn::Mul(at.Load(ds + i), weight.slope)), ds + i);
+    });
   }
 
   // From the gradient of scores to that of the products they were made of, and of biases.
@@ -112,10 +118,11 @@ class RowGradients {
       add(sums_.drelative + place + seen.begin);
     }
     if (spec_.softcap != 0.0f) {
-      const V one = hn::Set(D(), 1.0f);
-      Transform(
-          ds, size, [=](V x, V t) { return hn::Mul(x, hn::NegMulAdd(t, t, one)); }, ds,
-          capped_ + before);
+      // A masked score may be NaN, and its slope with it.
+      const auto times = [](V x, V slope) {
+        return hn::IfThenZeroElse(hn::Eq(x, hn::Zero(D())), hn::Mul(x, slope));
+      };
+      Transform(ds, size, times, ds, slopes_ + before);
     }
   }
 
@@ -125,7 +132,7 @@ class RowGradients {
   const ChunkSums& sums_;
   WeightDropout dropout_;
   float lse_[kBlockRows], dot_[kBlockRows];
-  HWY_ALIGN float capped_[kGradientWindow + kPanel], factors_[kGradientWindow];
+  HWY_ALIGN float slopes_[kGradientWindow + kPanel], factors_[kGradientWindow];
 };
 
 }  // namespace attend::kernels::HWY_NAMESPACE

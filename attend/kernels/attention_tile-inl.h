@@ -65,7 +65,15 @@ struct QueryRow {
   size_t row;  // of q
   size_t query, head;
   Keys keys;
+  bool blind = true;  // may look at none of these: what the row holds is not read
 };
+
+// Whether the table of pairs leaves a row nothing of its range; mostly its first key tells.
+HWY_INLINE bool AllMasked(const AttentionSpec& spec, size_t sequence, const QueryRow& row) {
+  if (spec.mask.data == nullptr) return row.keys.empty();
+  const uint8_t* mask = spec.mask.row(sequence, row.head, row.query);
+  return std::all_of(mask + row.keys.begin, mask + row.keys.end, [](uint8_t m) { return m == 0; });
+}
 
 // Some rows of a chunk, head after head, and the keys they look at. Tiles are those of the
 // micro-kernel.
@@ -81,6 +89,7 @@ struct RowBlock {
       rows[r] = {row, query, chunk.kv_head * spec.group() + (first + r) / chunk.queries, {}};
       if (range.begin < range.end) {
         rows[r].keys = {static_cast<size_t>(range.begin), static_cast<size_t>(range.end)};
+        rows[r].blind = AllMasked(spec, chunk.sequence, rows[r]);
       }
     }
     for (size_t t = 0; t < tiles.count; ++t) {
@@ -125,7 +134,7 @@ inline HWY_NOINLINE void PackTile(const RowBlock& block, size_t t, const Matrix&
   for (size_t r = begin + count; r < next; ++r) PrefetchRow(RowOf(block.rows[r], x, size), size);
   InterleaveRows(lines, size, to);
   for (size_t r = 0; r < count; ++r) {
-    if (!block.rows[begin + r].keys.empty()) continue;
+    if (!block.rows[begin + r].blind) continue;
     for (size_t i = 0; i < size; ++i) to[i * kTileRows + r] = 0.0f;
   }
 }
@@ -226,6 +235,22 @@ inline HWY_NOINLINE void MultiplyValues(const RowBlock& block, size_t t, const f
   }
 }
 
+// s = cap tanh(s / cap); `slopes`, if not null, gets the derivative.
+inline HWY_FLATTEN HWY_NOINLINE void CapScores(float softcap, float* s, float* slopes,
+                                               size_t size) {
+  const V inverse = hn::Set(D(), 1.0f / softcap), cap = hn::Set(D(), softcap);
+  if (slopes == nullptr) {
+    return ForEachRegister(size, [&](auto at, size_t i) HWY_ATTR {
+      at.Store(hn::Mul(Tanh(hn::Mul(at.Load(s + i), inverse)), cap), s + i);
+    });
+  }
+  ForEachRegister(size, [&](auto at, size_t i) HWY_ATTR {
+    const ValueAndSlope tanh = TanhAndSlope(hn::Mul(at.Load(s + i), inverse));
+    at.Store(hn::Mul(tanh.value, cap), s + i);
+    at.Store(tanh.slope, slopes + i);
+  });
+}
+
 // What a row needs to know to make scores of products.
 struct ScoreTerms {
   const AttentionSpec& spec;
@@ -242,27 +267,20 @@ struct ScoreTerms {
   }
 
   // s holds scaled products for the keys of the window; they become scores, -inf where the row may
-  // not look. `capped`, if not null, keeps tanh(s / softcap).
-  void Finish(const QueryRow& row, Keys window, float* s, float* capped) const {
+  // not look. `slopes`, if not null, gets the derivative of the softcap, if there is one.
+  void Finish(const QueryRow& row, Keys window, float* s, float* slopes) const {
     const Keys seen = row.keys.And(window);
     const size_t before = seen.empty() ? window.count() : seen.begin - window.begin;
     std::fill_n(s, before, kMasked);
     if (seen.empty()) return;
     const size_t after = seen.end - window.begin;
-    if (!plain()) Transformed(row, seen, s + before, capped == nullptr ? nullptr : capped + before);
+    if (!plain()) Transformed(row, seen, s + before, slopes == nullptr ? nullptr : slopes + before);
     std::fill(s + after, s + window.count(), kMasked);
   }
 
-  HWY_NOINLINE void Transformed(const QueryRow& row, Keys seen, float* s, float* capped) const {
+  HWY_NOINLINE void Transformed(const QueryRow& row, Keys seen, float* s, float* slopes) const {
     const size_t size = seen.count();
-    if (spec.softcap != 0.0f) {
-      const V inverse = hn::Set(D(), 1.0f / spec.softcap), cap = hn::Set(D(), spec.softcap);
-      float* t = capped == nullptr ? s : capped;
-      Transform(
-          t, size, [=](V x) { return Tanh(hn::Mul(x, inverse)); }, s);
-      Transform(
-          s, size, [=](V x) { return hn::Mul(x, cap); }, t);
-    }
+    if (spec.softcap != 0.0f) CapScores(spec.softcap, s, slopes, size);
     const auto add = [](V x, V bias) { return hn::Add(x, bias); };
     if (spec.relative.data != nullptr) {
       Transform(s, size, add, s, RelativeRow(row) + seen.begin);

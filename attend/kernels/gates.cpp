@@ -67,6 +67,7 @@ struct Projections {
   const float *x, *h, *x_bias, *h_bias;
 };
 
+// Slopes from what is stored, the activated gates; see gates.h.
 HWY_INLINE V OneMinus(V x) { return hn::Sub(hn::Set(D(), 1.0f), x); }
 HWY_INLINE V OneMinusSquare(V x) { return hn::NegMulAdd(x, x, hn::Set(D(), 1.0f)); }
 HWY_INLINE V SigmoidSlope(V y) { return hn::Mul(y, OneMinus(y)); }
@@ -131,8 +132,8 @@ HWY_NOINLINE void LstmBackwardRow(const LstmBackward& step, size_t row) {
     const V i = lanes.Load(gates + at), f = lanes.Load(gates + at + width);
     const V g = lanes.Load(gates + at + 2 * width), o = lanes.Load(gates + at + 3 * width);
     const V d = hn::Add(LoadOrZero(lanes, dy, at), lanes.Load(dh + at));
-    const V tanh_c = Tanh(lanes.Load(c + at));
-    const V d_state = hn::MulAdd(hn::Mul(d, o), OneMinusSquare(tanh_c), lanes.Load(dc + at));
+    const auto [tanh_c, slope] = TanhAndSlope(lanes.Load(c + at));
+    const V d_state = hn::MulAdd(hn::Mul(d, o), slope, lanes.Load(dc + at));
     const V state = LoadOrZero(lanes, c_prev, at);
     lanes.Store(hn::Mul(hn::Mul(d_state, g), SigmoidSlope(i)), d_gates + at);
     lanes.Store(hn::Mul(hn::Mul(d_state, state), SigmoidSlope(f)), d_gates + at + width);

@@ -127,6 +127,34 @@ HWY_INLINE V Tanh(V x) {
   return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
 }
 
+// A function and its derivative, which share an exponential and a division. The derivative does not
+// come from the value, where it would cancel: in float 1 - sigmoid(17) and 1 - tanh(10) are 0.
+struct ValueAndSlope {
+  V value, slope;
+};
+
+// With e = e^-|x|: 1 / (1 + e) or e / (1 + e) by the sign of x, and e / (1 + e)^2.
+HWY_INLINE ValueAndSlope SigmoidAndSlope(V x) {
+  const D d;
+  const V one = hn::Set(d, 1.0f), e = Exp(hn::Neg(hn::Abs(x)));
+  const V large = hn::Div(one, hn::Add(one, e)), small = hn::Mul(e, large);
+  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, large), hn::Mul(small, large)};
+}
+
+// With m = e^(-2 |x|) - 1, as in Tanh: the slope is 4 e^(-2 |x|) / (2 + m)^2.
+HWY_INLINE ValueAndSlope TanhAndSlope(V x) {
+  const D d;
+  const V one = hn::Set(d, 1.0f);
+  const V a = AtMost(43.75f, hn::Abs(x));  // where e^(-2a) is 0
+  const ExpParts parts = SplitExp(hn::Mul(a, hn::Set(d, -2.0f)));
+  const V scale = hn::Add(parts.scale, parts.scale);
+  const V e = hn::MulAdd(scale, parts.tail, scale);
+  const V m = hn::MulAdd(scale, parts.tail, hn::Sub(scale, one));
+  const V inverse = hn::Div(one, hn::Add(hn::Set(d, 2.0f), m));
+  const V twice = hn::Add(inverse, inverse);
+  return {hn::CopySign(hn::Mul(m, inverse), x), hn::Mul(hn::Mul(e, twice), twice)};
+}
+
 }  // namespace attend::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -159,6 +159,23 @@ TEST_P(Activations, SlopeIsWithinTheStatedBound) {
   });
 }
 
+TEST(TanhWithSlope, IsThatOfTheFunctions) {
+  const std::vector<float> x = inputs();
+  for_each_target([&] {
+    std::vector<float> y(x), slope(x.size());
+    tanh_with_slope(y.data(), y.data(), slope.data(), x.size());  // in place
+    Error worst, worst_slope;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact_y = exact(Activation::kTanh, x[i]);
+      const double exact_dy = exact_slope(Activation::kTanh, x[i]);
+      measure(worst, x[i], y[i], exact_y, 3 * ulp(exact_y));
+      measure(worst_slope, x[i], slope[i], exact_dy, kTiny + 6 * ulp(exact_dy));
+    }
+    EXPECT_LE(worst.excess, 0) << "x " << worst.x << " y " << worst.y;
+    EXPECT_LE(worst_slope.excess, 0) << "x " << worst_slope.x << " slope " << worst_slope.y;
+  });
+}
+
 TEST_P(Activations, InfinityGivesTheLimitAndNaNStays) {
   const Activation f = GetParam().f;
   const auto limit = [](double far) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attend/base/parallel.h"
@@ -123,6 +124,13 @@ class Attention {
     attention_backward(spec, in, {out.data(), stride}, lse.data(), {dout.data(), stride}, grads);
   }
 
+  // A query of a head may look at nothing.
+  void mask_row(size_t sequence, size_t head, size_t query) {
+    const size_t at = sequence * spec.mask.sequence_step + head * spec.mask.head_step;
+    std::fill_n(mask.begin() + static_cast<ptrdiff_t>(at + query * spec.mask.query_step),
+                spec.mask.query_step, uint8_t{0});
+  }
+
   std::vector<std::vector<float>> results() const {
     return {out, lse, dq, dk, dv, dbias, drelative, dsinks, dvector};
   }
@@ -164,7 +172,8 @@ class Attention {
     spec.ranges = ranges.data();
   }
 
-  std::vector<int32_t> q_offsets, k_offsets, positions;
+  std::vector<int32_t> q_offsets, k_offsets;
+  std::vector<int64_t> positions;
   std::vector<KeyRange> ranges;
   std::vector<uint8_t> mask;
 };
@@ -382,6 +391,35 @@ TEST(AttentionKernel, RowsThatMayAttendToNothingAreZero) {
   for (size_t i = 0; i < 5 * 2; ++i) EXPECT_EQ(attention.lse[i], -kInf);
   for (const auto* x : {&attention.out, &attention.dk, &attention.dv, &attention.dq}) {
     for (const float value : *x) ASSERT_FALSE(std::isnan(value));
+  }
+}
+
+// By the table of pairs rather than by its range; neither the row nor its gradient is read.
+TEST(AttentionKernel, RowsWhosePairsAreAllMaskedAreZero) {
+  for (const bool additive : {false, true}) {
+    for_each_target([&] {
+      const Problem problem{.name = "",
+                            .q_lengths = {9, 40},
+                            .k_lengths = {7, 30},
+                            .mask = true,
+                            .sinks = true,
+                            .additive = additive,
+                            .softcap = 1.5f};
+      const size_t row = 3, width = 16;  // of the first sequence, in both heads
+      Attention clean(problem), spoiled(problem);
+      for (const auto& [attention, bad] : {std::pair(&clean, 0.0f), {&spoiled, kNaN}}) {
+        for (size_t head = 0; head < 2; ++head) attention->mask_row(0, head, row);
+        std::fill_n(attention->q.begin() + row * width, width, bad);
+        std::fill_n(attention->dout.begin() + row * width, width, bad);
+        attention->forward();
+        attention->backward(0.0f, false);
+      }
+      EXPECT_EQ(spoiled.results(), clean.results());
+      for (size_t i = row * width; i < (row + 1) * width; ++i) {
+        EXPECT_EQ(spoiled.out[i], 0.0f);
+        EXPECT_EQ(spoiled.dq[i], 0.0f);
+      }
+    });
   }
 }
 

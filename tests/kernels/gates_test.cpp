@@ -178,6 +178,26 @@ TEST(Gates, LstmBackwardMatchesDifferences) {
   });
 }
 
+// The cell's state is kept, so that the slope of its tangent is as precise where it is saturated.
+TEST(Gates, LstmBackwardOfASaturatedCellIsPrecise) {
+  for_each_target([] {
+    const std::vector<float> states{0.0f, 0.5f, 3.0f, 8.0f, -12.0f, 20.0f, -40.0f};
+    const size_t rows = states.size();
+    std::vector<float> gates(rows * 4, 1.0f), dc(rows, 0.0f), dh(rows, 0.0f), d_gates(rows * 4);
+    const std::vector<float> dy(rows, 1.0f);
+    lstm_backward({{rows, 1, {dy.data(), 1}, {dh.data(), 1}, {d_gates.data(), 4}},
+                   {gates.data(), 4},
+                   {nullptr, 0},
+                   {states.data(), 1},
+                   {dc.data(), 1}});
+    for (size_t i = 0; i < rows; ++i) {
+      const double e = std::exp(-2 * std::abs(double{states[i]}));
+      const double slope = 4 * e / ((1 + e) * (1 + e));
+      EXPECT_NEAR(dc[i], slope, 1e-5 * slope) << states[i];
+    }
+  });
+}
+
 // One GRU cell in double; h_n is the part of n that comes from h_prev, bias included.
 struct GruCell {
   GruCell(double r_sum, double z_sum, double x_n, double h_n, double h_prev)
