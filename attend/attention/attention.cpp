@@ -1,6 +1,11 @@
 #include "attend/attention/attention.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "attend/attention/problem.h"
+#include "attend/attention/unread_rows.h"
 #include "attend/base/error.h"
 #include "attend/tensor/training.h"
 
@@ -8,6 +13,10 @@ namespace attend {
 namespace {
 
 void check_rows(const Tensor& x, const char* what, const Packing& packing) {
+  if (!x.defined() || x.dtype() != DType::kFloat32) {
+    throw ShapeError("attention: {} are {}; give values, such as embeddings", what,
+                     x.defined() ? "int32 " + x.shape().text() : "undefined");
+  }
   if (x.rank() != 2) {
     throw ShapeError("attention: {} are {}, not [rows, width]", what, x.shape());
   }
@@ -73,11 +82,19 @@ void check_score(const AttentionProblem& p) {
   } else if (p.width() != score.k.width() / p.kv_heads) {
     throw ShapeError("attention: a query is {} wide in each head but a key {}", p.width(),
                      score.k.width() / p.kv_heads);
+  } else if (p.width() == 0) {
+    throw ShapeError(
+        "attention: queries and keys are 0 wide in each head, so there is nothing to compare; give "
+        "them 1 column or more");
   }
 }
 
+// A number whose inverse is a number too.
+bool is_divisor(float x) { return x > 0.0f && std::isfinite(x) && std::isfinite(1.0f / x); }
+
 void check_terms(const AttentionProblem& p) {
   const AttentionOptions& o = p.options;
+  check_weighting(o.weighting);
   if (o.bias.defined()) pair_steps(o.bias.shape(), "bias", p.heads, p.queries, p.keys);
   if (o.mask.pairs.defined()) {
     pair_steps(o.mask.pairs.shape(), "mask", p.heads, p.queries, p.keys);
@@ -90,9 +107,16 @@ void check_terms(const AttentionProblem& p) {
     throw ConfigError("attention: sinks are part of a softmax, but the weighting is {}",
                       name_of(o.weighting));
   }
-  if (!(o.temperature > 0.0f) || !(o.softcap >= 0.0f)) {
-    throw ConfigError("attention: temperature {} should be above 0 and softcap {} not below",
-                      o.temperature, o.softcap);
+  if (!is_divisor(o.temperature)) {
+    throw ConfigError("attention: temperature is {}; it should be a finite number above 0",
+                      o.temperature);
+  }
+  if (o.softcap != 0.0f && !is_divisor(o.softcap)) {
+    throw ConfigError(
+        "attention: softcap is {}; it should be a finite number above 0, or 0 for none", o.softcap);
+  }
+  if (o.scale && !std::isfinite(*o.scale)) {
+    throw ConfigError("attention: scale is {}; it should be a finite number", *o.scale);
   }
   if (!(o.dropout >= 0.0f && o.dropout < 1.0f)) {
     throw ConfigError("attention: dropout is {}, not within [0, 1)", o.dropout);
@@ -119,16 +143,17 @@ void check_relative(const AttentionProblem& p) {
         "attention: a relative bias of shape {} for {} heads; it is [heads, distances]",
         relative.values.shape(), p.heads);
   }
-  const auto zero = static_cast<int64_t>(relative.zero);
+  const auto zero =
+      static_cast<int64_t>(std::min<size_t>(relative.zero, std::numeric_limits<int64_t>::max()));
   const auto size = static_cast<int64_t>(relative.values.width());
   for (size_t s = 0; s < p.queries.count(); ++s) {
     if (p.queries.length(s) == 0 || p.key_count(s) == 0) continue;
     const int64_t first = p.positions[p.queries.begin(s)], last = p.positions[p.queries.end(s) - 1];
-    const int64_t nearest = zero - last;
-    const int64_t farthest = zero + static_cast<int64_t>(p.key_count(s)) - 1 - first;
-    if (nearest < 0 || farthest >= size) {
+    const int64_t least = saturating_subtract(0, last);
+    const int64_t most = saturating_subtract(static_cast<int64_t>(p.key_count(s)) - 1, first);
+    if (least < -zero || most > size - 1 - zero) {
       throw ShapeError("attention: the relative bias covers distances {} to {}, but {} to {} occur",
-                       -zero, size - 1 - zero, nearest - zero, farthest - zero);
+                       -zero, size - 1 - zero, least, most);
     }
   }
 }
@@ -173,8 +198,10 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const std::vector<int32_t> key_counts = checked_key_counts(p);
   p.ranges = key_ranges(options.mask, p.queries, p.keys, key_counts);
   p.positions = query_positions(options.mask, p.queries, key_counts);
-  p.score = prepare_score(
-      {options.score, options.score_weights, q, k, p.heads, p.kv_heads, options.scale});
+  UnreadRows unread(p);
+  p.score = prepare_score({options.score, options.score_weights, q, k, p.heads, p.kv_heads,
+                           options.scale, [&](const Tensor& x) { return unread.clear_queries(x); },
+                           [&](const Tensor& x) { return unread.clear_keys(x); }});
   check_score(p);
   check_terms(p);
   check_relative(p);
@@ -190,6 +217,9 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (options.random) p.sampling = *options.random;
   std::string reason = why_plain(p);
   if (reason.empty()) return fused_attention(problem);
+  p.score.q = unread.clear_queries(p.score.q);
+  if (p.score.k.defined()) p.score.k = unread.clear_keys(p.score.k);
+  p.v = unread.clear_keys(p.v);
   Attended attended = plain_attention(p);
   attended.reason = std::move(reason);
   return attended;

@@ -1,5 +1,6 @@
 #include "attend/attention/local.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -74,8 +75,9 @@ Tensor bell(const Tensor& distance, size_t reach) {
 
 Mask local_mask(size_t reach, size_t first) {
   Mask mask;
-  mask.q_offset = static_cast<int64_t>(first);
-  mask.left = mask.right = static_cast<int64_t>(reach);
+  constexpr size_t kMost = std::numeric_limits<int64_t>::max();
+  mask.q_offset = static_cast<int64_t>(std::min(first, kMost));
+  mask.left = mask.right = static_cast<int64_t>(std::min(reach, kMost));
   return mask;
 }
 
@@ -131,7 +133,8 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
     if (recording && recording.wants(s, 0)) recording.give_rows(s, 0, w, near);
     outputs.push_back(weighted_sum(w, keys_of(in.v)));
   }
-  return outputs.empty() ? Tensor::empty({0, in.v.width()}) : concat(outputs, 0);
+  return outputs.empty() ? no_rows(in.v.width(), std::vector{p, score.q, score.k, in.v})
+                         : concat(outputs, 0);
 }
 
 void LocalAttention::visit(Visitor& v) {

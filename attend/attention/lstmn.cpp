@@ -152,7 +152,7 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
     outputs.push_back(state.past.back().h);
   }
   if (recording) hand_over(recording, packing, walk, recalled);
-  if (outputs.empty()) return Tensor::empty({0, config.hidden});
+  if (outputs.empty()) return no_rows(config.hidden, std::vector{compared});
   return gather_rows(concat(outputs, 0), walk.back());
 }
 

@@ -48,13 +48,21 @@ KeyRange run_of(std::span<const int32_t> documents, int32_t document) {
           static_cast<int32_t>(last - documents.begin())};
 }
 
-// What query position p may see of `count` keys, but for documents.
-KeyRange range_of(const Mask& mask, int64_t p, int64_t count, int64_t prefix) {
+// Where the first query of a sequence stands among its keys.
+int64_t first_position(const Mask& mask, const Packing& queries, size_t sequence, int64_t count) {
+  return mask.q_offset.value_or(count - static_cast<int64_t>(queries.length(sequence)));
+}
+
+// What query i may see of `count` keys, but for documents; `first` is the position of query 0. A
+// query's place is added last: where the sum before it is cut, it is so far from all keys that a
+// place does not matter.
+KeyRange range_of(const Mask& mask, int64_t first, int64_t i, int64_t count, int64_t prefix) {
   int64_t begin = 0, end = count;
-  if (mask.causal) end = std::min(end, std::max(p + 1, prefix));
-  // Compared before they are added, since a window may be as wide as its type allows.
-  if (mask.left && *mask.left < p) begin = p - *mask.left;
-  if (mask.right && *mask.right < count - p) end = std::min(end, p + *mask.right + 1);
+  if (mask.causal) end = std::min(end, std::max(saturating_add(first, i + 1), prefix));
+  if (mask.left) begin = std::max(begin, saturating_add(saturating_subtract(first, *mask.left), i));
+  if (mask.right) {
+    end = std::min(end, saturating_add(saturating_add(first, *mask.right), i + 1));
+  }
   if (begin >= end) return {0, 0};
   return {static_cast<int32_t>(begin), static_cast<int32_t>(end)};
 }
@@ -74,14 +82,14 @@ PairMask::PairMask(const Shape& shape, std::vector<uint8_t> allowed)
   }
 }
 
-std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
+std::vector<int64_t> query_positions(const Mask& mask, const Packing& queries,
                                      std::span<const int32_t> key_counts) {
-  std::vector<int32_t> positions;
+  std::vector<int64_t> positions;
   positions.reserve(queries.rows());
   for (size_t s = 0; s < queries.count(); ++s) {
+    const int64_t first = first_position(mask, queries, s, key_counts[s]);
     const auto length = static_cast<int64_t>(queries.length(s));
-    const int64_t first = mask.q_offset.value_or(key_counts[s] - length);
-    for (int64_t i = 0; i < length; ++i) positions.push_back(static_cast<int32_t>(first + i));
+    for (int64_t i = 0; i < length; ++i) positions.push_back(saturating_add(first, i));
   }
   return positions;
 }
@@ -89,10 +97,10 @@ std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
 std::vector<KeyRange> key_ranges(const Mask& mask, const Packing& queries, const Packing& keys,
                                  std::span<const int32_t> key_counts) {
   check(mask, queries, keys);
-  const std::vector<int32_t> positions = query_positions(mask, queries, key_counts);
   std::vector<KeyRange> ranges(queries.rows());
   for (size_t s = 0; s < queries.count(); ++s) {
     const int64_t count = key_counts[s];
+    const int64_t first = first_position(mask, queries, s, count);
     const int64_t prefix = mask.prefix.empty() ? 0 : mask.prefix[mask.prefix.size() == 1 ? 0 : s];
     KeyRange run{0, static_cast<int32_t>(count)};
     for (size_t row = queries.begin(s); row < queries.end(s); ++row) {
@@ -101,7 +109,8 @@ std::vector<KeyRange> key_ranges(const Mask& mask, const Packing& queries, const
         run = run_of(std::span(mask.k_documents).subspan(keys.begin(s), static_cast<size_t>(count)),
                      mask.q_documents[row]);
       }
-      ranges[row] = both(run, range_of(mask, positions[row], count, prefix));
+      ranges[row] = both(
+          run, range_of(mask, first, static_cast<int64_t>(row - queries.begin(s)), count, prefix));
     }
   }
   return ranges;

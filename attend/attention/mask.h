@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,7 +32,8 @@ class PairMask {
 };
 
 // All that is set must allow a pair. Position p of a query among the keys is where it would stand
-// if the last query were at the last key, or q_offset + i for query i of its sequence.
+// if the last query were at the last key, or q_offset + i for query i of its sequence: before the
+// first key and after the last one as well. Offsets and windows are whatever their type holds.
 struct Mask {
   bool causal = false;                   // keys at p and before
   std::optional<int64_t> q_offset = {};  // position of each sequence's first query
@@ -44,8 +46,21 @@ struct Mask {
   PairMask pairs = {};
 };
 
-// The position of each query among the keys of its sequence, of which there are key_counts.
-std::vector<int32_t> query_positions(const Mask& mask, const Packing& queries,
+// a + b and a - b, or the nearest number that there is.
+inline int64_t saturating_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+inline int64_t saturating_subtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b > 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+// The position of each query among the keys of its sequence, of which there are key_counts; the
+// nearest number where it is beyond 64 bits.
+std::vector<int64_t> query_positions(const Mask& mask, const Packing& queries,
                                      std::span<const int32_t> key_counts);
 
 // All of the mask but `pairs`: a range of keys for each query, empty ones as [0, 0). Throws Error

@@ -38,6 +38,9 @@ class PlainHead {
                               : Tensor();
     Tensor s = core_scores(p_.score.core, query(), key(), vector, k_count_);
     if (o.shaw.keys.defined()) s = add(s, shaw_scores());
+    const Tensor may_look = allowed();
+    // A masked key's NaN stops here: the slope of the softcap would let it pass, times 0.
+    if (!all_finite(s)) s = where(may_look, s, Tensor::zeros(s.shape()));
     s = scale(s, p_.score.scale);
     if (o.softcap != 0.0f) s = scale(tanh(scale(s, 1.0f / o.softcap)), o.softcap);
     if (o.relative.values.defined()) s = add(s, relative_bias());
@@ -45,7 +48,7 @@ class PlainHead {
     if (o.temperature != 1.0f) s = scale(s, 1.0f / o.temperature);
     const Tensor masked =
         Tensor::full({q_count_, k_count_}, -std::numeric_limits<float>::infinity());
-    return where(allowed(), s, masked);
+    return where(may_look, s, masked);
   }
 
   Weighted weights(const Tensor& scores) const {
@@ -129,7 +132,7 @@ class PlainHead {
   Tensor shaw_places(const Tensor& vectors) const {
     const auto farthest = static_cast<int64_t>(vectors.rows() / 2);
     return pairs([&](size_t i, size_t j) {
-      const int64_t distance = static_cast<int64_t>(j) - p_.positions[row(i)];
+      const int64_t distance = saturating_subtract(static_cast<int64_t>(j), p_.positions[row(i)]);
       return std::clamp(distance, -farthest, farthest) + farthest;
     });
   }
@@ -203,8 +206,15 @@ Attended plain_attention(const AttentionProblem& p) {
   }
   Attended attended{};
   attended.path = AttentionPath::kPlain;
-  attended.output =
-      outputs.empty() ? Tensor::empty({0, p.heads * p.value_width()}) : concat(outputs, 0);
+  if (outputs.empty()) {
+    const AttentionOptions& o = p.options;
+    const Tensor inputs[] = {p.score.q,         p.score.k,   p.score.vector, p.v,    o.bias,
+                             o.relative.values, o.shaw.keys, o.shaw.values,  o.sinks};
+    attended.output = no_rows(p.heads * p.value_width(), inputs);
+    if (o.weighting == Weighting::kHardSample) attended.log_probability = no_rows(p.heads, inputs);
+    return attended;
+  }
+  attended.output = concat(outputs, 0);
   if (!probabilities.empty()) attended.log_probability = concat(probabilities, 0);
   return attended;
 }

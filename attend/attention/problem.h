@@ -17,7 +17,7 @@ struct AttentionProblem {
   size_t heads, kv_heads;
   Packing queries, keys;
   std::vector<kernels::KeyRange> ranges;                  // (q rows)
-  std::vector<int32_t> positions;                         // (q rows)
+  std::vector<int64_t> positions;                         // (q rows)
   kernels::Dropout dropout = {0.0f, RandomStream(0, 0)};  // chance 0 where it is off
   RandomStream sampling = RandomStream(0, 0);             // of hard attention
 

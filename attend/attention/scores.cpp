@@ -8,9 +8,11 @@
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
 #include "attend/base/printable.h"
+#include "attend/kernels/reduce.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/linear.h"
 #include "attend/ops/norm.h"
+#include "attend/ops/rows.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 
@@ -24,6 +26,11 @@ Tensor project(const Tensor& x, const Tensor& weight, const char* score, const c
                      x.width(), weight.defined() ? weight.shape().text() : "undefined");
   }
   return linear(x, weight);
+}
+
+Tensor queries_of(const ScoreInputs& in) { return in.read_queries ? in.read_queries(in.q) : in.q; }
+Tensor keys_of(const ScoreInputs& in, const Tensor& x) {
+  return in.read_keys ? in.read_keys(x) : x;
 }
 
 Tensor unit_rows(const Tensor& x, size_t heads) {
@@ -41,14 +48,21 @@ PreparedScore scaled_dot(const ScoreInputs& in) {
 }
 
 PreparedScore general(const ScoreInputs& in) {
-  return {ScoreCore::kDot, project(in.q, in.weights.query, "general", "query"), in.k, {}, 1.0f};
+  return {ScoreCore::kDot,
+          project(queries_of(in), in.weights.query, "general", "query"),
+          in.k,
+          {},
+          1.0f};
 }
 
 PreparedScore cosine(const ScoreInputs& in) {
   const size_t head_width = in.q.width() / in.heads;
   const auto width = static_cast<float>(head_width);
-  return {
-      ScoreCore::kDot, unit_rows(in.q, in.heads), unit_rows(in.k, in.kv_heads), {}, 1.0f / width};
+  return {ScoreCore::kDot,
+          unit_rows(queries_of(in), in.heads),
+          unit_rows(keys_of(in, in.k), in.kv_heads),
+          {},
+          1.0f / width};
 }
 
 PreparedScore distance(const ScoreInputs& in) {
@@ -58,7 +72,7 @@ PreparedScore distance(const ScoreInputs& in) {
 PreparedScore additive_of(const ScoreInputs& in, const Tensor& q, Tensor k) {
   const ScoreWeights& w = in.weights;
   if (w.location.defined()) {
-    k = add(k, project(w.location_inputs, w.location, "additive", "location"));
+    k = add(k, project(keys_of(in, w.location_inputs), w.location, "additive", "location"));
   }
   if (!w.vector.defined() || w.vector.shape() != Shape{q.width()} || k.width() != q.width()) {
     throw ShapeError(
@@ -72,8 +86,9 @@ PreparedScore additive_of(const ScoreInputs& in, const Tensor& q, Tensor k) {
 // Without weights rows are taken as projected: a decoder projects its keys once for all steps.
 PreparedScore additive(const ScoreInputs& in) {
   const auto [query, key] = std::pair(in.weights.query, in.weights.key);
-  return additive_of(in, query.defined() ? project(in.q, query, "additive", "query") : in.q,
-                     key.defined() ? project(in.k, key, "additive", "key") : in.k);
+  return additive_of(in,
+                     query.defined() ? project(queries_of(in), query, "additive", "query") : in.q,
+                     key.defined() ? project(keys_of(in, in.k), key, "additive", "key") : in.k);
 }
 
 PreparedScore concat_score(const ScoreInputs& in) {
@@ -83,12 +98,16 @@ PreparedScore concat_score(const ScoreInputs& in) {
     throw ShapeError("attention: score concat needs a query weight [..., {}], but it is {}",
                      q_width + k_width, w.defined() ? w.shape().text() : "undefined");
   }
-  return additive_of(in, linear(in.q, w.slice_columns(0, q_width)),
-                     linear(in.k, w.slice_columns(q_width, k_width)));
+  return additive_of(in, linear(queries_of(in), w.slice_columns(0, q_width)),
+                     linear(keys_of(in, in.k), w.slice_columns(q_width, k_width)));
 }
 
 PreparedScore location(const ScoreInputs& in) {
-  return {ScoreCore::kPlace, project(in.q, in.weights.query, "location", "query"), {}, {}, 1.0f};
+  return {ScoreCore::kPlace,
+          project(queries_of(in), in.weights.query, "location", "query"),
+          {},
+          {},
+          1.0f};
 }
 
 struct Entry {
@@ -155,7 +174,7 @@ struct RowGradients {
   size_t stride;
 };
 
-// matmul for keys that hold NaN or infinity: these stay with the pairs that look at them.
+// matmul for rows that hold NaN or infinity: these stay with the pairs that look at them.
 Tensor careful_dot_scores(const Tensor& q, const Tensor& k) {
   const size_t width = q.width();
   const Tensor y = for_pairs(q, k, [width](const float* a, const float* b) {
@@ -193,6 +212,12 @@ Tensor distance_scores(const Tensor& q, const Tensor& k) {
   });
 }
 
+// 1 - tanh^2 without its cancellation.
+float tanh_slope(float x) {
+  const float e = std::exp(-2.0f * std::abs(x));
+  return 4.0f * e / ((1.0f + e) * (1.0f + e));
+}
+
 Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& vector) {
   const size_t width = q.width();
   const Tensor y = for_pairs(q, k, [&](const float* a, const float* b) {
@@ -204,9 +229,9 @@ Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& vector) {
     const RowGradients a(q, grads), b(k, grads), v(vector, grads);
     for_gradients(dy, [&](float d, size_t i, size_t j) {
       for (size_t c = 0; c < width; ++c) {
-        const float t = std::tanh(a.row(i)[c] + b.row(j)[c]);
-        const float g = d * v.x[c] * (1.0f - t * t);
-        v.add(0, c, d * t);
+        const float sum = a.row(i)[c] + b.row(j)[c];
+        const float g = d * v.x[c] * tanh_slope(sum);
+        v.add(0, c, d * std::tanh(sum));
         a.add(i, c, g);
         b.add(j, c, g);
       }
@@ -248,20 +273,14 @@ PreparedScore prepare_score(const ScoreInputs& in) {
   return prepared;
 }
 
-bool all_finite(const Tensor& x) {
-  for (size_t i = 0; i < x.rows(); ++i) {
-    for (size_t c = 0; c < x.width(); ++c) {
-      if (!std::isfinite(x.data()[i * x.stride() + c])) return false;
-    }
-  }
-  return true;
-}
+bool all_finite(const Tensor& x) { return kernels::all_finite(rows_of(x)); }
 
 Tensor core_scores(ScoreCore core, const Tensor& q, const Tensor& k, const Tensor& vector,
                    size_t keys) {
   switch (core) {
     case ScoreCore::kDot:
-      return all_finite(k) ? matmul(q, k, {.transpose_b = true}) : careful_dot_scores(q, k);
+      return all_finite(q) && all_finite(k) ? matmul(q, k, {.transpose_b = true})
+                                            : careful_dot_scores(q, k);
     case ScoreCore::kAdditive:
       return additive_scores(q, k, vector);
     case ScoreCore::kDistance:

@@ -2,6 +2,7 @@
 // reduces it to one of a few cores by projections and normalisations of whole rows.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -56,6 +57,9 @@ struct ScoreInputs {
   Tensor q, k;
   size_t heads, kv_heads;
   std::optional<float> scale;  // instead of the score's own
+  // What becomes of queries, and of keys, before whole rows are projected or normalised: rows that
+  // no pair reads must not reach the gradients of the others. As they are where empty.
+  std::function<Tensor(const Tensor&)> read_queries = {}, read_keys = {};
 };
 PreparedScore prepare_score(const ScoreInputs& in);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <limits>
 
 #include "attend/attention/scores.h"
@@ -112,7 +111,9 @@ constexpr Entry kWeightings[] = {
 
 const Entry& entry_of(Weighting weighting) {
   const auto* entry = std::ranges::find(kWeightings, weighting, &Entry::value);
-  assert(entry != std::end(kWeightings));
+  if (entry == std::end(kWeightings)) {
+    throw ConfigError("attention: there is no weighting {}", static_cast<int>(weighting));
+  }
   return *entry;
 }
 
@@ -172,6 +173,8 @@ std::span<const Weighting> all_weightings() {
   }();
   return kAll;
 }
+
+void check_weighting(Weighting weighting) { weightings::entry_of(weighting); }
 
 Weighted weigh(const Tensor& scores, const WeightingOptions& options) {
   weightings::check(scores, options);

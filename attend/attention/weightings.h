@@ -28,6 +28,7 @@ enum class Weighting {
 Weighting weighting_from_name(std::string_view name);  // "softmax"; ConfigError with the choices
 std::string_view name_of(Weighting weighting);
 std::span<const Weighting> all_weightings();
+void check_weighting(Weighting weighting);  // ConfigError where it is none of these
 
 struct WeightingOptions {
   Weighting weighting = Weighting::kSoftmax;

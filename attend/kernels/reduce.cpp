@@ -1,6 +1,7 @@
 // Sums, products and largest elements.
 #include "attend/kernels/reduce.h"
 
+#include <atomic>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -145,6 +146,18 @@ void ArgmaxRows(Rows x, int32_t* place) {
   });
 }
 
+// NaN and infinity times 0 are NaN.
+bool AllFinite(Rows x) {
+  std::atomic<bool> finite = true;
+  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
+    const auto zero_times = [](V v) { return hn::Mul(v, hn::Zero(D())); };
+    for (; i < end && finite; ++i) {
+      if (Sum(x.width, zero_times, x.row(i)) != 0.0f) finite = false;
+    }
+  });
+  return finite;
+}
+
 }  // namespace
 }  // namespace attend::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -160,6 +173,7 @@ HWY_EXPORT(SumColumns);
 HWY_EXPORT(DotRows);
 HWY_EXPORT(MaxRows);
 HWY_EXPORT(ArgmaxRows);
+HWY_EXPORT(AllFinite);
 
 double sum(const float* x, size_t size) { return HWY_DYNAMIC_DISPATCH(SumAll)(x, size); }
 
@@ -186,6 +200,8 @@ void dot_rows(Rows x, Rows y, float* total, bool add) {
 void max_rows(Rows x, float* largest) { HWY_DYNAMIC_DISPATCH(MaxRows)(x, largest); }
 
 void argmax_rows(Rows x, int32_t* place) { HWY_DYNAMIC_DISPATCH(ArgmaxRows)(x, place); }
+
+bool all_finite(Rows x) { return HWY_DYNAMIC_DISPATCH(AllFinite)(x); }
 
 }  // namespace attend::kernels
 #endif

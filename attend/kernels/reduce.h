@@ -35,4 +35,7 @@ void max_rows(Rows x, float* largest);
 // one. Rows must not be empty.
 void argmax_rows(Rows x, int32_t* place);
 
+// Whether x holds neither NaN nor infinity.
+bool all_finite(Rows x);
+
 }  // namespace attend::kernels

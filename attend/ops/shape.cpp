@@ -99,6 +99,15 @@ Tensor concat(std::initializer_list<Tensor> parts, int axis) {
   return concat(std::span(parts.begin(), parts.size()), axis);
 }
 
+Tensor no_rows(size_t width, std::span<const Tensor> inputs) {
+  const std::vector<Tensor> from(inputs.begin(), inputs.end());
+  return record(Tensor::empty({0, width}), inputs, [from](const Tensor&, Grads& grads) {
+    for (const Tensor& x : from) {
+      if (grads.wants(x)) grads.accumulator(x);
+    }
+  });
+}
+
 Tensor transpose(const Tensor& x) {
   if (x.rank() != 2) throw ShapeError("transpose: {} is not a matrix", x.shape());
   Tensor y = Tensor::empty({x.extent(1), x.extent(0)});

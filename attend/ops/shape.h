@@ -26,6 +26,10 @@ std::vector<Tensor> split(const Tensor& x, std::span<const size_t> sizes, int ax
 Tensor concat(std::initializer_list<Tensor> parts, int axis);
 Tensor concat(std::span<const Tensor> parts, int axis);
 
+// [0, width], made of `inputs` where these have no rows either: on the tape, so that an empty batch
+// has gradients. They are zeros.
+Tensor no_rows(size_t width, std::span<const Tensor> inputs);
+
 // x [m, n] to [n, m].
 Tensor transpose(const Tensor& x);
 

@@ -241,6 +241,95 @@ TEST(Attention, DropoutKeepsTheExpectation) {
   expect_values(attention(q, k, v, {.dropout = 0.3f}).output, std::vector<float>(32, 1.0f), 1e-6f);
 }
 
+TEST(Attention, NoSequencesHaveGradientsOfZero) {
+  const Sizes sizes{{}, {}, 2, 2, 3, 2};
+  for (const Score score : all_scores()) {
+    for (const Weighting weighting : all_weightings()) {
+      for (const bool plain : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", name_of(score), name_of(weighting), plain));
+        Point point = make_point(sizes, score, weighting);
+        point.call.options.bias = learn(point, {1, 1});
+        const Outcome outcome = run(point, plain);
+        EXPECT_EQ(outcome.attended.output.shape(), (Shape{0, 4}));
+        if (weighting == Weighting::kHardSample) {
+          EXPECT_EQ(outcome.attended.log_probability.shape(), (Shape{0, 2}));
+        }
+        for (const std::vector<float>& gradient : outcome.values) {
+          for (const float value : gradient) EXPECT_EQ(value, 0.0f);
+        }
+      }
+    }
+  }
+}
+
+// Positions too far for any table are said to be, on both paths.
+TEST(Attention, FarOffsetsAreNotCut) {
+  const Tensor x = random_tensor({3, 2}, 1);
+  const auto output = [&](int64_t offset, bool plain) {
+    return attention(x, x, x, {.mask = {.causal = true, .q_offset = offset}, .plain = plain})
+        .output.to_vector();
+  };
+  for (const bool plain : {false, true}) {
+    EXPECT_EQ(output(int64_t{1} << 31, plain), output(100, plain));
+    EXPECT_EQ(output(int64_t{1} << 32, plain), output(100, plain));
+    EXPECT_EQ(output(-(int64_t{1} << 32), plain), std::vector<float>(6, 0.0f));
+    AttentionOptions options{.relative = alibi(1, 9), .plain = plain};
+    options.mask.q_offset = int64_t{1} << 32;
+    expect_error<ShapeError>([&] { attention(x, x, x, options); },
+                             "covers distances -9 to 9, but -4294967298 to -4294967294 occur");
+    options.mask.q_offset = std::numeric_limits<int64_t>::min();
+    expect_error<ShapeError>([&] { attention(x, x, x, options); }, "covers distances -9 to 9");
+    options.relative = {};
+    options.shaw = {random_tensor({3, 2}, 4), random_tensor({3, 2}, 5)};
+    const std::vector<float> far = attention(x, x, x, options).output.to_vector();
+    options.mask.q_offset = -100;
+    EXPECT_EQ(attention(x, x, x, options).output.to_vector(), far);
+  }
+}
+
+TEST(Attention, RefusesWhatWouldBeNaN) {
+  const Tensor x = random_tensor({2, 2}, 1);
+  for (const float cap : {kNaN, kInf, -kInf, -1.0f, 1e-40f}) {
+    expect_error<ConfigError>([&] { attention(x, x, x, {.softcap = cap}); },
+                              fmt::format("attention: softcap is {}", cap));
+  }
+  for (const float temperature : {kNaN, kInf, 0.0f, -1.0f, 1e-40f}) {
+    expect_error<ConfigError>([&] { attention(x, x, x, {.temperature = temperature}); },
+                              fmt::format("attention: temperature is {}", temperature));
+  }
+  for (const float scale : {kNaN, kInf, -kInf}) {
+    expect_error<ConfigError>([&] { attention(x, x, x, {.scale = scale}); },
+                              fmt::format("attention: scale is {}", scale));
+  }
+  const Tensor empty = Tensor::zeros({2, 0});
+  for (const Score score : {Score::kDot, Score::kScaledDot, Score::kCosine, Score::kDistance}) {
+    expect_error<ShapeError>([&] { attention(empty, empty, x, {.score = score}); },
+                             "attention: queries and keys are 0 wide");
+  }
+}
+
+TEST(Attention, RefusesWeightingsThatDoNotExist) {
+  const Tensor x = random_tensor({2, 2}, 1);
+  const auto none = static_cast<Weighting>(99);
+  for (const bool plain : {false, true}) {
+    expect_error<ConfigError>([&] { attention(x, x, x, {.weighting = none, .plain = plain}); },
+                              "there is no weighting 99");
+  }
+  expect_error<ConfigError>([&] { weigh(x, {.weighting = none}); }, "there is no weighting 99");
+  const auto no_score = static_cast<Score>(-1);
+  expect_error<ConfigError>([&] { attention(x, x, x, {.score = no_score}); },
+                            "there is no score -1");
+}
+
+TEST(Attention, RefusesIds) {
+  const Tensor x = random_tensor({2, 2}, 1), ids = Tensor::ids({1, 2, 3, 4}).reshape({2, 2});
+  expect_error<ShapeError>([&] { attention(ids, x, x); }, "attention: queries are int32 [2, 2]");
+  expect_error<ShapeError>([&] { attention(x, ids, x); }, "attention: keys are int32 [2, 2]");
+  expect_error<ShapeError>([&] { attention(x, x, ids); }, "attention: values are int32 [2, 2]");
+  expect_error<ShapeError>([&] { attention(x, x, x, {.bias = ids}); }, "int32");
+  expect_error<ShapeError>([&] { attention(x, x, x, {.sinks = Tensor::ids({1})}); }, "int32");
+}
+
 TEST(Attention, ErrorsNameTheValues) {
   const Tensor q = Tensor::zeros({4, 6}), k = Tensor::zeros({6, 6}), v = Tensor::zeros({5, 6});
   expect_error<ShapeError>([&] { attention(q, k, v); },

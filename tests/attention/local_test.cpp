@@ -25,6 +25,8 @@ TEST(LocalMask, IsCentredAtTheQuerysPlace) {
   expect_values(attention(q, k, v, {.mask = local_mask(1)}).output, {1.5f, 7.0f / 3}, 1e-5f);
   expect_values(attention(q, k, v, {.mask = local_mask(1, 3)}).output, {28.0f / 3, 56.0f / 3},
                 1e-5f);
+  expect_values(attention(q, k, v, {.mask = local_mask(SIZE_MAX)}).output, {10.5f, 10.5f}, 1e-5f);
+  expect_values(attention(q, k, v, {.mask = local_mask(1, SIZE_MAX)}).output, {0, 0}, 0.0f);
 }
 
 LocalAttention::Inputs inputs(size_t key_width) {
@@ -80,6 +82,14 @@ TEST(Local, GradientsReachAllParameters) {
                                         : score == Score::kGeneral ? 3u
                                                                    : 4u);
   }
+}
+
+TEST(Local, NoSequencesHaveGradients) {
+  const LocalAttention layer = make({.width = 4});
+  const Tensor none = Tensor::empty({0, 4});
+  const Tensor y = layer({none, none, none, Packing(), Packing()});
+  EXPECT_EQ(y.shape(), (Shape{0, 4}));
+  backward(y, none);
 }
 
 TEST(Local, NoKeysGiveZeros) {

@@ -103,6 +103,14 @@ TEST(Lstmn, GradientsReachAllParameters) {
   EXPECT_EQ(parameters(layer).size(), 8u);
 }
 
+TEST(Lstmn, NoSequencesHaveGradients) {
+  Rng rng(1);
+  const Lstmn layer({.input = 3, .hidden = 2}, rng);
+  const Tensor y = layer(Tensor::empty({0, 3}), Packing());
+  EXPECT_EQ(y.shape(), (Shape{0, 2}));
+  backward(y, Tensor::empty({0, 2}));
+}
+
 TEST(Lstmn, StepByStepEqualsAllAtOnce) {
   const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
   const Packing packing = Packing::even(3, 6);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "attend/attention/attention.h"
 #include "tests/attention/values.h"
@@ -98,6 +99,38 @@ TEST(Mask, WindowsMayBeWiderThanAnySequence) {
     EXPECT_EQ(range.begin, 0);
     EXPECT_GE(range.end, 3);
   }
+}
+
+// An offset beyond 32 bits is what it says, and so is one whose sum with a window or a query's
+// place is beyond 64.
+TEST(Mask, OffsetsMayBeAsLargeAsTheirType) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  const Packing rows = Packing::of({3});
+  const std::vector<int32_t> counts{3};
+  const auto expect = [&](const Mask& mask, const std::vector<std::pair<int, int>>& expected) {
+    const std::vector<kernels::KeyRange> ranges = key_ranges(mask, rows, rows, counts);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(ranges[i].begin, expected[i].first) << *mask.q_offset << " query " << i;
+      EXPECT_EQ(ranges[i].end, expected[i].second) << *mask.q_offset << " query " << i;
+    }
+  };
+  const std::vector<std::pair<int, int>> all(3, {0, 3}), none(3, {0, 0});
+  for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 32, int64_t{1} << 40, kMost}) {
+    expect({.causal = true, .q_offset = offset}, all);
+    expect({.q_offset = offset, .left = 1, .right = 1}, none);
+    expect({.q_offset = offset, .left = offset}, {{0, 3}, {1, 3}, {2, 3}});
+    expect({.q_offset = offset, .left = offset - 1}, {{1, 3}, {2, 3}, {0, 0}});
+    expect({.q_offset = offset, .right = kMost}, all);
+  }
+  for (const int64_t offset : {-(int64_t{1} << 31), -(int64_t{1} << 32), kLeast + 1, kLeast}) {
+    expect({.causal = true, .q_offset = offset}, none);
+    expect({.q_offset = offset, .left = 1, .right = 1}, none);
+    expect({.q_offset = offset, .left = kMost}, all);
+  }
+  expect({.q_offset = kLeast + 1, .right = kMost}, {{0, 1}, {0, 2}, {0, 3}});
+  expect({.q_offset = kLeast, .right = kMost}, {{0, 0}, {0, 1}, {0, 2}});
+  expect({.causal = true, .q_offset = kLeast, .prefix = {2}}, {{0, 2}, {0, 2}, {0, 2}});
 }
 
 TEST(Mask, EmptyRangesAreAtZero) {

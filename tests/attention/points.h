@@ -31,7 +31,7 @@ struct Point {
 };
 
 inline size_t longest(const std::vector<int32_t>& lengths) {
-  return static_cast<size_t>(*std::ranges::max_element(lengths));
+  return lengths.empty() ? 0 : static_cast<size_t>(std::ranges::max(lengths));
 }
 
 inline Tensor learn(Point& point, const Shape& shape) {
@@ -86,6 +86,21 @@ inline const std::vector<Feature>& masks() {
          }
          p.call.options.mask.pairs = PairMask(shape, allowed);
          p.call.options.mask.causal = true;
+       }},
+      {"pairs with empty rows and columns",
+       [](Point& p, const Sizes& sizes) {
+         const Shape shape{longest(sizes.queries), longest(sizes.keys)};
+         std::vector<uint8_t> allowed(shape.size());
+         for (size_t i = 0; i < allowed.size(); ++i) {
+           allowed[i] = i / shape[1] % 4 != 1 && i % shape[1] % 3 != 1;
+         }
+         p.call.options.mask.pairs = PairMask(shape, allowed);
+       }},
+      {"window before the keys",
+       [](Point& p, const Sizes&) {
+         p.call.options.mask.q_offset = -2;
+         p.call.options.mask.left = 1;
+         p.call.options.mask.right = 1;
        }},
       {"keys in use",
        [](Point& p, const Sizes& sizes) {

@@ -62,6 +62,28 @@ class Attention {
     return y;
   }
 
+  // The rows that some pair reads: queries that may look at a key, and keys that a query may look
+  // at, in any head.
+  struct ReadRows {
+    std::vector<bool> queries, keys;
+  };
+  ReadRows read_rows() {
+    prepare();
+    ReadRows read{std::vector<bool>(queries_.rows()), std::vector<bool>(keys_.rows())};
+    for (size_t s = 0; s < queries_.count(); ++s) {
+      for (size_t h = 0; h < o_.heads; ++h) {
+        for (size_t i = 0; i < queries_.length(s); ++i) {
+          for (size_t j = 0; j < key_count(s); ++j) {
+            const Pair pair{s, h, i, j};
+            if (!allowed(pair)) continue;
+            read.queries[row_of_query(pair)] = read.keys[row_of_key(pair)] = true;
+          }
+        }
+      }
+    }
+    return read;
+  }
+
  private:
   struct Pair {
     size_t s, h, i, j;  // sequence, head, and the query and the key within it
