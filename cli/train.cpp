@@ -76,7 +76,7 @@ ModelConfig model_of(const Options& options) {
   std::string preset = options.preset.empty() ? flags.model.preset : options.preset;
   if (options.file.empty()) return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
   const std::string file = options.file.string();
-  const std::string text = file_contents(options.file);
+  const std::string text = config_text(options.file);
   const std::string of_file = peek(text, "model.preset", file).value_or("");
   if (preset.empty()) preset = of_file;
   if (!of_file.empty() && of_file != preset) {

@@ -82,6 +82,22 @@ if(terminal)
   endif()
 endif()
 
+# A vocabulary may hold what moves a cursor. Files and pipes get it; a terminal and its reader do not.
+string(ASCII 27 escape)
+file(WRITE ${WORK}/escapes "a${escape}b\n")
+file(WRITE ${WORK}/sequence "${escape}[2J\n")
+expect(0 "6 tokens" tokenizer train ${WORK}/escapes --kind character --out ${WORK}/escapes.txt)
+expect(0 "^a ${escape} b\n$" tokenizer encode ${WORK}/escapes.txt --input ${WORK}/escapes)
+expect(1 "no '.x1b.2J'; was this encoded with another one" tokenizer decode ${WORK}/escapes.txt
+  --input ${WORK}/sequence)
+if(terminal)
+  execute_process(COMMAND ${SCRIPT} -qec "'${ATTEND}' tokenizer encode '${WORK}/escapes.txt' \
+    --input '${WORK}/escapes'" /dev/null INPUT_FILE /dev/null OUTPUT_VARIABLE out)
+  if(NOT out MATCHES "^a [\\]x1b b\r?\n")
+    message(FATAL_ERROR "A control character on a terminal: ${out}")
+  endif()
+endif()
+
 # Lines keep their order, from a file and through a pipe.
 expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
 execute_process(COMMAND cat ${WORK}/words COMMAND ${ATTEND} translate ${model} --beam 1 --window 2
@@ -194,6 +210,15 @@ expect(1 "empty: the file has no lines" evaluate ${model} --source ${WORK}/empty
 expect(0 "transformer, preset tiny.*parameters +[0-9]+\n.*encoder.*joint: .*character.*step 100 of 100.*width +32"
   info ${model})
 expect(0 ".steps.: 100" info ${model} --json)
+# Lines of a log that are no reports are skipped, however deep or long; names in it are shown harmless.
+file(READ ${model}/log.jsonl log)
+string(REPEAT "[" 300000 deep)
+string(REPEAT "x" 300000 long)
+file(APPEND ${model}/log.jsonl "{\"step\":7,\"loss\":${deep}\n{\"step\":\"${long}\"}\n"
+  "{\"step\":{},\"loss\":[]}\n{\"step\":101,\"best\":true,\"valid_\\u001b\":2}\n")
+expect(0 "step 101 of 100.*best +.x1b 2.000 at step 101" info ${model})
+expect(0 ".steps.: 101" info ${model} --json)
+file(WRITE ${model}/log.jsonl "${log}")
 
 set(INPUT ${WORK}/words)
 expect(0 "^j a n u a r y\n" tokenizer encode ${model})

@@ -17,8 +17,10 @@ std::string place(std::string_view origin, size_t line) {
 }
 
 // JSON if the name of the text ends in .json, YAML otherwise.
+bool is_json(std::string_view origin) { return origin.ends_with(".json"); }
+
 Document parse(std::string_view text, std::string_view origin) {
-  return origin.ends_with(".json") ? parse_json(text, origin) : parse_yaml(text, origin);
+  return is_json(origin) ? parse_json(text, origin) : parse_yaml(text, origin);
 }
 
 // Where an unknown key was probably meant to go.
@@ -179,9 +181,8 @@ void read_yaml(const FieldList& list, std::string_view text, std::string_view or
 }
 
 void read_file(const FieldList& list, const std::filesystem::path& path) {
-  const MappedFile file(path);
   const std::string origin = path.string();
-  Reader(list, origin).read(parse(file.text(), origin));
+  Reader(list, origin).read(parse(config_text(path), origin));
 }
 
 void set_flag(const FieldList& list, std::string_view path, std::string_view text) {
@@ -233,6 +234,10 @@ std::vector<Difference> differences(const FieldList& before, const FieldList& af
 }
 
 }  // namespace detail
+
+std::string config_text(const std::filesystem::path& path) {
+  return file_contents(path, (is_json(path.string()) ? kJsonDocument : kYamlDocument).bytes);
+}
 
 std::optional<std::string> peek(std::string_view text, std::string_view path,
                                 std::string_view origin) {

@@ -74,6 +74,9 @@ void read_config(Config& config, const std::filesystem::path& path) {
   detail::change(config, [&](const FieldList& list) { detail::read_file(list, path); });
 }
 
+// The text of a config's file. Throws IoError, and FormatError where it is larger than one can be.
+std::string config_text(const std::filesystem::path& path);
+
 // The text of one value, before its config is known: peek(text, "model.kind", path). Nothing if it
 // is not there. Whether it is JSON goes by the name as in read_config.
 std::optional<std::string> peek(std::string_view text, std::string_view path,

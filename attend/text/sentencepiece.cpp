@@ -25,7 +25,7 @@ class SentencePieceTokenizer : public Tokenizer {
  public:
   SentencePieceTokenizer(TokenizerKind kind, std::string model, const std::string& name)
       : kind_(kind), model_(std::move(model)) {
-    const auto status = processor_.LoadFromSerializedProto(model_);
+    const auto status = processor_.LoadFromSerializedProto(without_self_test(model_));
     if (!status.ok()) {
       throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
                         shown_name(status.error_message()));

@@ -19,4 +19,7 @@ std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& conf
 // all of it first, and throws FormatError.
 TokenizerKind check_sentencepiece_model(std::string_view model, const std::string& name);
 
+// The same model without samples of text that the library would encode and print as it loads them.
+std::string without_self_test(std::string_view model);
+
 }  // namespace attend

@@ -22,8 +22,8 @@ std::string name_in_messages(const Reader& reader) {
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& table : {document_cases(), log_cases(), tensor_cases(), vocabulary_cases(),
-                            sentencepiece_cases(), data_cases()}) {
+  for (const auto& table : {document_cases(), size_cases(), log_cases(), tensor_cases(),
+                            vocabulary_cases(), sentencepiece_cases(), data_cases()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;

@@ -35,6 +35,7 @@ struct Case {
 
 // One table a kind of file.
 std::vector<Case> document_cases();
+std::vector<Case> size_cases();
 std::vector<Case> log_cases();
 std::vector<Case> tensor_cases();
 std::vector<Case> vocabulary_cases();

@@ -81,6 +81,7 @@ class Hostile : public testing::Test {
 };
 
 TEST_F(Hostile, Documents) { expect_refused(document_cases()); }
+TEST_F(Hostile, SizesOfModels) { expect_refused(size_cases()); }
 TEST_F(Hostile, Logs) { expect_refused(log_cases()); }
 TEST_F(Hostile, Tensors) { expect_refused(tensor_cases()); }
 TEST_F(Hostile, Vocabularies) { expect_refused(vocabulary_cases()); }

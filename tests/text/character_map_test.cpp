@@ -110,6 +110,18 @@ TEST(CharacterMap, SymbolsWithinSymbolsAreFew) {
                             "too many of its symbols begin with one another");
 }
 
+// The library would print what it finds, as it is, to standard error.
+TEST(CharacterMap, SelfTestsAreLeftOut) {
+  const std::string plain = unigram_model(piece("a"));
+  const std::string sample = bytes_field(1, "a") + bytes_field(2, "\x1b[2J");
+  const std::string tested = plain + bytes_field(4, bytes_field(1, sample));
+  testing::internal::CaptureStderr();
+  const auto tokenizer = parse_tokenizer(tested, "spm.model");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(tokenizer->encode("a"), parse_tokenizer(plain, "spm.model")->encode("a"));
+  EXPECT_EQ(tokenizer->serialized(), tested);
+}
+
 // NUL ends text in one part of the library and not in another.
 TEST(CharacterMap, NulIsNoText) {
   const auto tokenizer = parse_tokenizer(unigram_model(piece("a") + piece("b")), "spm.model");
