@@ -106,8 +106,10 @@ void FileReader::read(size_t offset, std::span<std::byte> bytes) const {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw IoError("cannot read {}: {}", path_.string(), std::strerror(errno));
     if (count == 0) {
-      throw IoError("cannot read {}: it ends at byte {}, but had {} bytes when it was opened",
-                    path_.string(), offset, size_);
+      struct stat status {};
+      ::fstat(descriptor_, &status);
+      throw IoError("cannot read {}: it was cut off, to {} bytes from {} when it was opened",
+                    path_.string(), status.st_size, size_);
     }
     offset += static_cast<size_t>(count);
     bytes = bytes.subspan(static_cast<size_t>(count));

@@ -235,7 +235,7 @@ TEST_F(Files, FileReaderNamesAFileThatIsCutOff) {
   expect_io_error(path, [&] { file.read(2, bytes); });
   EXPECT_NE(message_of<IoError>([&] {
               file.read(2, bytes);
-            }).find("it ends at byte 4, but had 10 bytes when it was opened"),
+            }).find("it was cut off, to 4 bytes from 10 when it was opened"),
             std::string::npos);
   file.read(0, bytes.first(4));
   EXPECT_EQ(part.substr(0, 4), "some");

@@ -213,26 +213,29 @@ TEST_F(Checkpoints, IncompleteLeftoversAreIgnoredAndRemoved) {
 }
 
 TEST_F(Checkpoints, WholeLeftoversAreRecovered) {
+  const TemporaryDirectory elsewhere;
+  const fs::path copy = elsewhere.path() / "copy", place = directory_ / "step-2";
+  save(1);
+  fs::rename(save(2).path, copy);
   for (const char* name : {".step-2.abcdef", ".step-2.new", "step-2.old"}) {
-    save(1);
-    fs::rename(save(2).path, directory_ / name);
+    fs::copy(copy, directory_ / name);
     EXPECT_EQ(recover_checkpoints(directory_), Steps{2}) << name;
     EXPECT_EQ(latest_step(), 2);
-    EXPECT_EQ(read(directory_ / "step-2" / "weights"), "weights2");
+    EXPECT_EQ(read(place / "weights"), "weights2");
     EXPECT_EQ(entries(), 2u);
     // One of that name that is damaged gives way.
-    fs::rename(directory_ / "step-2", directory_ / name);
-    save(2);
-    write(directory_ / "step-2" / "weights", "cut");
+    write(place / "weights", "cut");
+    fs::copy(copy, directory_ / name);
     EXPECT_EQ(recover_checkpoints(directory_), Steps{2}) << name;
-    EXPECT_EQ(checkpoint_damage(directory_ / "step-2"), "");
+    EXPECT_EQ(checkpoint_damage(place), "");
     EXPECT_EQ(entries(), 2u);
     // One that is whole stays.
-    fs::rename(directory_ / "step-2", directory_ / name);
     save(2, "other");
+    fs::copy(copy, directory_ / name);
     EXPECT_EQ(recover_checkpoints(directory_), Steps{}) << name;
-    EXPECT_EQ(read(directory_ / "step-2" / "weights"), "other2");
+    EXPECT_EQ(read(place / "weights"), "other2");
     EXPECT_EQ(entries(), 2u);
+    fs::remove_all(place);
   }
 }
 

@@ -194,7 +194,7 @@ TEST(RunSafety, ACorpusThatIsCutOffEndsTheRunWithAMessage) {
     fs::remove_all(config.out);
     CutAt observer(12, config.out / name);
     expect_error<IoError>([&] { run_training(config, observer, false); },
-                          "cannot read " + observer.file.string() + ": it ends at byte 8");
+                          "cannot read " + observer.file.string() + ": it was cut off, to 8 bytes");
     EXPECT_GE(run(config).first_step, 10);
     EXPECT_EQ(outcome(config.out), whole);
   }
