@@ -58,7 +58,7 @@ std::vector<Case> size_cases() {
       size_case("source_vocabulary", "1000000000000"),
       weights_case("width", "16384"),
       weights_case("feed_forward", "262144"),
-      weights_case("encoder_layers", "1024"),
+      weights_case("encoder_layers", "512"),
       {"size-source_vocabulary-16000000", &kInfo,
        [] { return config_with("source_vocabulary", "16000000"); }, "the tokenizer has 14 tokens"},
   };

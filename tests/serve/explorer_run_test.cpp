@@ -93,11 +93,12 @@ TEST(ExplorerRun, LargeTreesAreRefused) {
       for (const std::string& value :
            {repeated("[", depth) + "1" + repeated("]", depth), repeated("[", depth),
             repeated("{\"a\":", depth) + "1" + repeated("}", depth)}) {
-        expect_error<DataError>([&] { parse(name, value); }, "JSON nested too deeply; at most 16 levels");
+        expect_error<DataError>([&] { parse(name, value); },
+                                "JSON nested too deeply; at most 16 levels");
       }
     }
     expect_error<DataError>([&] { parse(name, "[" + repeated("[],", 300'000) + "1]"); },
-                            "JSON of more than 20000 values");
+                            "too many values; at most 20000");
   }
   expect_error<DataError>([&] { RunRequest::parse(repeated("[", 1'000'000)); }, "16 levels");
   parse("unknown", repeated("[", 10) + repeated("]", 10));
