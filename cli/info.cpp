@@ -99,6 +99,7 @@ Json training_of(const ModelDirectory& directory) {
   while (!rest.empty()) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    if (text.find("\"step\"") == text.npos) continue;  // which is found sooner than parsed
     if (const auto line = parse_log_line(text)) summarize(*line, summary);
   }
   if (summary.empty() || !std::filesystem::exists(directory.training())) return summary;

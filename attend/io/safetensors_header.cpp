@@ -28,7 +28,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   // There are at most so many tensors.
   HeaderReader(std::string_view origin, uint64_t data_size, size_t tensors)
       : origin_(origin), data_size_(data_size) {
-    header.entries.reserve(std::min(tensors, kMaxTensors));
+    header.entries.reserve(tensors);
   }
   SafetensorsHeader header;
 
@@ -136,9 +136,6 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       fail(fmt::format("has {} bytes, but {} of shape [{}] takes {}", end - begin, entry_.dtype,
                        fmt::join(*shape_, ", "), bytes));
     }
-    if (header.entries.size() == kMaxTensors) {
-      throw FormatError("{}: more than {} tensors", origin_, kMaxTensors);
-    }
     entry_.name = name_;
     entry_.shape = Shape(*shape_);
     entry_.begin = begin;
@@ -184,6 +181,16 @@ void check_layout(std::vector<Entry>& entries, size_t data_size, std::string_vie
   }
 }
 
+// At least as many as there are, before any is parsed: each has braces of its own.
+size_t count_tensors(std::string_view header, std::string_view origin) {
+  constexpr size_t kOthers = 2;  // around all of them, and around the metadata
+  const auto braces = static_cast<size_t>(std::ranges::count(header, '{'));
+  if (braces > kMaxTensors + kOthers) {
+    throw FormatError("{}: more than {} tensors", origin, kMaxTensors);
+  }
+  return braces;
+}
+
 // The parser holds a text several times over.
 void check_texts(std::string_view header, std::string_view origin) {
   for (size_t begin = 0, end = 0; begin < header.size(); begin = end + 1) {
@@ -218,7 +225,7 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
   const size_t data_size = file.size() - sizeof length - length;
   check_texts(text, origin);
-  HeaderReader reader(origin, data_size, static_cast<size_t>(std::ranges::count(text, '{')));
+  HeaderReader reader(origin, data_size, count_tensors(text, origin));
   nlohmann::json::sax_parse(text, &reader);
   check_layout(reader.header.entries, data_size, origin);
   reader.header.data_begin = sizeof length + length;

@@ -20,6 +20,11 @@ const Reader kWithWeights{.file = "config.json",
                           .arguments = {"translate", "@", "--input", "@/empty.txt"},
                           .named = "model.safetensors"};
 
+const Reader kWithTokenizer{.file = "config.json",
+                            .in_model = true,
+                            .open = load,
+                            .arguments = {"translate", "@", "--input", "@/empty.txt"}};
+
 // The config of the model that lies beside it, with one setting of its transformer changed.
 std::string config_with(const std::string& key, const std::string& value) {
   const TextModel model = small_text_model(TokenizerKind::kCharacter, {"abcdefgh ij"});
@@ -59,7 +64,7 @@ std::vector<Case> size_cases() {
       weights_case("width", "16384"),
       weights_case("feed_forward", "262144"),
       weights_case("encoder_layers", "512"),
-      {"size-source_vocabulary-16000000", &kInfo,
+      {"size-source_vocabulary-16000000", &kWithTokenizer,
        [] { return config_with("source_vocabulary", "16000000"); }, "the tokenizer has 14 tokens"},
   };
 }
