@@ -93,9 +93,10 @@ Json training_of(const ModelDirectory& directory) {
   constexpr size_t kMostBytes = size_t{8} << 20;
   Json summary = Json::object();
   if (!std::filesystem::exists(directory.log())) return summary;
-  const MappedFile log(directory.log());
-  std::string_view rest = log.text();
-  if (rest.size() > kMostBytes) rest.remove_prefix(rest.size() - kMostBytes);
+  const FileReader log(directory.log());
+  std::string end(std::min(log.size(), kMostBytes), '\0');
+  log.read(log.size() - end.size(), std::as_writable_bytes(std::span(end)));
+  std::string_view rest = end;
   while (!rest.empty()) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), text.size() + 1));

@@ -1,7 +1,6 @@
 #include "attend/base/files.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,46 +129,6 @@ std::string file_contents(const std::filesystem::path& path, size_t most) {
   std::string text(file.size(), '\0');
   file.read(0, std::as_writable_bytes(std::span(text)));
   return text;
-}
-
-MappedFile::MappedFile(const std::filesystem::path& path) {
-  const Descriptor file{open_file(path, O_RDONLY)};
-  if (file.number < 0) throw IoError("cannot open {}: {}", path.string(), std::strerror(errno));
-  struct stat status {};
-  if (::fstat(file.number, &status) != 0) {
-    throw IoError("cannot read the size of {}: {}", path.string(), std::strerror(errno));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw IoError("cannot map {}: it is not a regular file", path.string());
-  }
-  size_ = static_cast<size_t>(status.st_size);
-  if (size_ == 0) return;
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
-  if (mapped == MAP_FAILED) {
-    throw IoError("cannot map {} ({} bytes): {}", path.string(), size_, std::strerror(errno));
-  }
-  data_ = static_cast<const std::byte*>(mapped);
-}
-
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-void MappedFile::release(std::span<const std::byte> part) const {
-  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  const auto offset = static_cast<size_t>(part.data() - data_);
-  const size_t begin = (offset + page - 1) / page * page,
-               end = (offset + part.size()) / page * page;
-  if (begin < end) ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
 std::string AtomicFile::unfinished(std::string_view name) {

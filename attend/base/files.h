@@ -36,24 +36,6 @@ class FileReader {
 // All of a regular file. Throws IoError, and FormatError if it is larger than `most` bytes.
 std::string file_contents(const std::filesystem::path& path, size_t most = SIZE_MAX);
 
-// A whole file mapped read-only. Moves, does not copy; the span lives as long as the object.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& path);  // throws IoError
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Lets go of the memory of a part, which is read from the file again if it is asked for.
-  void release(std::span<const std::byte> part) const;
-  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-
- private:
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
-};
-
 // Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then
 // syncs the directory. Whoever reads `path` sees the old file or the new one, whole, even after a
 // power cut. Without commit() the destructor removes the temporary and `path` stays as it was;

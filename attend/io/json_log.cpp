@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -24,25 +25,40 @@ bool belongs(std::string_view line, int64_t last_step) {
   return step == report->end() || !step->is_number() || step->get<double>() <= last_step;
 }
 
-// Calls use(line) for each whole line, its end with it; a torn last one is none.
+// Calls use(line) for each whole line, its end with it. A torn last one is none, and one that is
+// too long for a report is passed over without taking memory.
 template <typename Use>
-void each_line(std::string_view text, const Use& use) {
-  for (size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-    use(text.substr(0, end + 1));
+void each_line(const FileReader& file, const Use& use) {
+  std::string piece(size_t{1} << 16, '\0'), line;
+  bool too_long = false;
+  for (size_t at = 0; at < file.size(); at += piece.size()) {
+    piece.resize(std::min(piece.size(), file.size() - at));
+    file.read(at, std::as_writable_bytes(std::span(piece)));
+    for (std::string_view rest = piece; !rest.empty();) {
+      const size_t end = rest.find('\n');
+      const std::string_view part = rest.substr(0, end == rest.npos ? end : end + 1);
+      rest.remove_prefix(part.size());
+      too_long = too_long || line.size() + part.size() > kSmallJson.bytes;
+      if (!too_long) line += part;
+      if (!part.ends_with('\n')) continue;
+      if (!too_long) use(line);
+      line.clear();
+      too_long = false;
+    }
   }
 }
 
 // Writes the log anew where it has lines that do not belong. Never held in memory: it may be long.
 void cut_log(const std::filesystem::path& path, std::optional<int64_t> resumed_step) {
-  const MappedFile file(path);
+  const FileReader file(path);
   const auto kept = [&](std::string_view line) {
     return resumed_step && belongs(line.substr(0, line.size() - 1), *resumed_step);
   };
   size_t bytes = 0;
-  each_line(file.text(), [&](std::string_view line) { bytes += kept(line) ? line.size() : 0; });
-  if (bytes == file.text().size()) return;
+  each_line(file, [&](std::string_view line) { bytes += kept(line) ? line.size() : 0; });
+  if (bytes == file.size()) return;
   AtomicFile cut(path);
-  each_line(file.text(), [&](std::string_view line) {
+  each_line(file, [&](std::string_view line) {
     if (kept(line)) cut.write(line);
   });
   cut.commit();

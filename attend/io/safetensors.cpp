@@ -28,12 +28,16 @@ float from_f16(uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(scaled));
 }
 
-template <float (*kConvert)(uint16_t)>
-void widen(const std::byte* from, std::span<float> to) {
-  for (size_t i = 0; i < to.size(); ++i) {
-    uint16_t bits = 0;
-    std::memcpy(&bits, from + 2 * i, sizeof bits);  // may be misaligned
-    to[i] = kConvert(bits);
+// F16 or BF16 as fp32, piece by piece.
+void read_halves(const FileReader& file, size_t at, bool f16, std::span<float> to) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  std::vector<uint16_t> piece(std::min(kPiece, to.size()));
+  while (!to.empty()) {
+    const std::span<uint16_t> bits = std::span(piece).first(std::min(piece.size(), to.size()));
+    file.read(at, std::as_writable_bytes(bits));
+    for (size_t i = 0; i < bits.size(); ++i) to[i] = f16 ? from_f16(bits[i]) : from_bf16(bits[i]);
+    at += bits.size_bytes();
+    to = to.subspan(bits.size());
   }
 }
 
@@ -99,9 +103,13 @@ void list(std::string& text, std::string_view what, const Listed& things) {
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(std::filesystem::path path)
-    : path_(std::move(path)), file_(path_) {
-  SafetensorsHeader header = parse_safetensors(file_.bytes(), path_.string());
+SafetensorsFile::SafetensorsFile(std::filesystem::path path) : file_(std::move(path)) {
+  uint64_t length = 0;
+  if (file_.size() >= sizeof length) file_.read(0, std::as_writable_bytes(std::span(&length, 1)));
+  std::vector<std::byte> start(
+      std::min<size_t>(file_.size(), sizeof length + std::min<uint64_t>(length, kMaxHeaderBytes)));
+  file_.read(0, start);
+  SafetensorsHeader header = parse_safetensors(start, file_.size(), this->path().string());
   entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);
   data_begin_ = header.data_begin;
@@ -117,8 +125,8 @@ const SafetensorsFile::Entry* SafetensorsFile::find(std::string_view name) const
 Tensor SafetensorsFile::read(const Entry& entry) const {
   const DType type = entry.dtype == "I32" ? DType::kInt32 : DType::kFloat32;
   if (!readable_as(entry.dtype, type)) {
-    throw FormatError("{}: '{}' is of dtype {}; F32, F16, BF16 and I32 can be read", path_.string(),
-                      shown_name(entry.name), entry.dtype);
+    throw FormatError("{}: '{}' is of dtype {}; F32, F16, BF16 and I32 can be read",
+                      path().string(), shown_name(entry.name), entry.dtype);
   }
   Tensor tensor = Tensor::empty(entry.shape, type);
   read_into(entry, tensor);
@@ -127,31 +135,26 @@ Tensor SafetensorsFile::read(const Entry& entry) const {
 
 Tensor SafetensorsFile::read(std::string_view name) const {
   const Entry* const entry = find(name);
-  if (entry == nullptr) throw FormatError("{}: there is no tensor '{}'", path_.string(), name);
+  if (entry == nullptr) throw FormatError("{}: there is no tensor '{}'", path().string(), name);
   return read(*entry);
 }
 
 void SafetensorsFile::read_into(const Entry& entry, const Tensor& tensor) const {
   if (entry.shape != tensor.shape() || !readable_as(entry.dtype, tensor.dtype())) {
-    throw FormatError("{}: '{}' is {} {}, which does not fit a tensor of shape {}", path_.string(),
+    throw FormatError("{}: '{}' is {} {}, which does not fit a tensor of shape {}", path().string(),
                       shown_name(entry.name), entry.dtype, entry.shape, tensor.shape());
   }
-  const std::span<const std::byte> values =
-      file_.bytes().subspan(data_begin_ + entry.begin, entry.bytes);
-  const std::byte* from = values.data();
-  const size_t width = tensor.width(), rows = width == 0 ? 0 : tensor.size() / width;
-  for (size_t row = 0; row < rows; ++row, from += entry.bytes / rows) {
-    std::byte* const to = row_of(tensor, row);
-    const std::span<float> floats(reinterpret_cast<float*>(to), width);
-    if (entry.dtype == "F16") {
-      widen<from_f16>(from, floats);
-    } else if (entry.dtype == "BF16") {
-      widen<from_bf16>(from, floats);
+  const size_t width = tensor.contiguous() ? tensor.size() : tensor.width();
+  const size_t rows = width == 0 ? 0 : tensor.size() / width;
+  size_t at = data_begin_ + entry.begin;
+  for (size_t row = 0; row < rows; ++row, at += entry.bytes / rows) {
+    const std::span<std::byte> to(row_of(tensor, row), 4 * width);
+    if (entry.dtype == "F32" || entry.dtype == "I32") {
+      file_.read(at, to);
     } else {
-      std::memcpy(to, from, 4 * width);
+      read_halves(file_, at, entry.dtype == "F16", {reinterpret_cast<float*>(to.data()), width});
     }
   }
-  file_.release(values);
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,

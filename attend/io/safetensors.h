@@ -21,7 +21,8 @@ namespace attend {
 using Metadata = std::map<std::string, std::string>;
 
 // A file opened for reading. It is checked whole, with sizes that cannot overflow, before memory is
-// taken for any of it; values are read from the mapped file when asked for.
+// taken for any of it; values are read when asked for. If the file is cut off or fails meanwhile,
+// that is an IoError.
 class SafetensorsFile {
  public:
   struct Entry {
@@ -33,7 +34,7 @@ class SafetensorsFile {
 
   explicit SafetensorsFile(std::filesystem::path path);  // throws IoError, FormatError
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return file_.path(); }
   const std::vector<Entry>& entries() const { return entries_; }  // by name
   const Metadata& metadata() const { return metadata_; }
   const Entry* find(std::string_view name) const;  // nullptr if there is none
@@ -44,8 +45,7 @@ class SafetensorsFile {
   void read_into(const Entry& entry, const Tensor& tensor) const;  // of the same shape and type
 
  private:
-  std::filesystem::path path_;
-  MappedFile file_;
+  FileReader file_;
   std::vector<Entry> entries_;
   Metadata metadata_;
   size_t data_begin_ = 0;

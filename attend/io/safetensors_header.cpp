@@ -204,26 +204,27 @@ void check_texts(std::string_view header, std::string_view origin) {
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string_view origin) {
+SafetensorsHeader parse_safetensors(std::span<const std::byte> start, size_t file_size,
+                                    std::string_view origin) {
   uint64_t length = 0;
-  if (file.size() < sizeof length) {
+  if (file_size < sizeof length) {
     throw FormatError(
         "{}: {} bytes are too few for a safetensors file; it is cut off, copy it anew", origin,
-        file.size());
+        file_size);
   }
-  std::memcpy(&length, file.data(), sizeof length);
-  if (length > file.size() - sizeof length) {
+  std::memcpy(&length, start.data(), sizeof length);
+  if (length > file_size - sizeof length) {
     throw FormatError(
         "{}: announces a header of {} bytes but has {} in all; it is cut off, or no "
         "safetensors file; copy it anew",
-        origin, length, file.size());
+        origin, length, file_size);
   }
   if (length > kMaxHeaderBytes) {
     throw FormatError("{}: a header of {} bytes is too long; at most {}", origin, length,
                       kMaxHeaderBytes);
   }
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
-  const size_t data_size = file.size() - sizeof length - length;
+  const std::string_view text(reinterpret_cast<const char*>(start.data()) + sizeof length, length);
+  const size_t data_size = file_size - sizeof length - length;
   check_texts(text, origin);
   HeaderReader reader(origin, data_size, count_tensors(text, origin));
   nlohmann::json::sax_parse(text, &reader);

@@ -24,8 +24,10 @@ struct SafetensorsHeader {
   size_t data_begin = 0;
 };
 
-// Throws FormatError unless `file` is a whole, well-formed file within the limits. Takes memory for
-// the header only, in proportion to its length, whatever the file claims.
-SafetensorsHeader parse_safetensors(std::span<const std::byte> file, std::string_view origin);
+// Throws FormatError unless a file of `file_size` bytes that begins with `start` is whole and well
+// formed, within the limits. `start` is all of it, or as much as a header may take. Takes memory
+// for the header only, in proportion to its length, whatever the file claims.
+SafetensorsHeader parse_safetensors(std::span<const std::byte> start, size_t file_size,
+                                    std::string_view origin);
 
 }  // namespace attend

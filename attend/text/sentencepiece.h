@@ -10,6 +10,9 @@
 
 namespace attend {
 
+// The largest models that are in use have 18 MB.
+inline constexpr size_t kMostSentencePieceBytes = size_t{32} << 20;
+
 std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
                                                      const std::string& name);
 std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& config,

@@ -14,8 +14,8 @@
 namespace attend {
 namespace {
 
-// The largest models that are in use have 18 MB and 900,000 pieces, most of them a quarter of it.
-constexpr size_t kMostBytes = size_t{32} << 20, kMostPieces = size_t{1} << 20;
+// The largest models that are in use have 900,000 pieces, most of them a quarter of it.
+constexpr size_t kMostPieces = size_t{1} << 20;
 constexpr size_t kLongestPiece = 512;
 constexpr size_t kMostSettings = size_t{1} << 20;  // bytes of how it was trained
 constexpr size_t kMostNested = 64;                 // symbols that begin with one another
@@ -52,7 +52,7 @@ class ModelCheck {
   }
 
   TokenizerKind check(std::string_view model) {
-    require(model.size() <= kMostBytes, "it is over 32 MB");
+    require(model.size() <= kMostSentencePieceBytes, "it is over 32 MB");
     size_t pieces = 0;
     uint64_t type = 0;
     bool seen[6] = {};

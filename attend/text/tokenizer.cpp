@@ -58,7 +58,12 @@ std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
 }
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& file) {
-  return parse_tokenizer(MappedFile(file).text(), file.string());
+  std::string start(kVocabularyMagic.size(), '\0');
+  const FileReader reader(file);
+  if (reader.size() >= start.size()) reader.read(0, std::as_writable_bytes(std::span(start)));
+  const bool list = start == kVocabularyMagic;
+  return parse_tokenizer(file_contents(file, list ? kMostVocabularyBytes : kMostSentencePieceBytes),
+                         file.string());
 }
 
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view content,

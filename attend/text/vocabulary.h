@@ -21,6 +21,7 @@
 namespace attend {
 
 inline constexpr std::string_view kVocabularyMagic = "attend tokenizer ";
+inline constexpr size_t kMostVocabularyBytes = size_t{256} << 20;  // of a file
 inline constexpr std::string_view kSpecialPieces[] = {"<unk>", "<s>", "</s>"};
 inline constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";  // what stands between words
 

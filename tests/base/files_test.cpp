@@ -271,50 +271,20 @@ TEST_F(Files, DirectoriesAreMadeWithTheirParents) {
   expect_io_error(a / "file", [&] { make_directories(a / "file" / "e"); });
 }
 
-TEST_F(Files, MappedFileShowsTheBytes) {
-  const fs::path path = directory_ / "data";
-  write(path, "some bytes");
-  MappedFile file(path);
-  EXPECT_EQ(file.text(), "some bytes");
-  EXPECT_EQ(file.bytes().size(), 10u);
-  MappedFile moved = std::move(file);
-  EXPECT_EQ(moved.text(), "some bytes");
-  EXPECT_EQ(file.text(), "");  // NOLINT: a moved-from file is empty
-  write(directory_ / "other", "else");
-  moved = MappedFile(directory_ / "other");
-  EXPECT_EQ(moved.text(), "else");
-}
-
-TEST_F(Files, MappedFileReadsAgainWhatItReleased) {
-  const fs::path path = directory_ / "model";
-  const std::string text(5 * static_cast<size_t>(::sysconf(_SC_PAGESIZE)), 'x');
-  write(path, text);
-  const MappedFile file(path);
-  EXPECT_EQ(file.text(), text);
-  file.release(file.bytes().subspan(7, text.size() - 9));
-  file.release(file.bytes().subspan(7, 3));
-  EXPECT_EQ(file.text(), text);
-}
-
-TEST_F(Files, MappedFileMayBeEmpty) {
+TEST_F(Files, FilesMayBeEmpty) {
   write(directory_ / "empty", "");
-  const MappedFile file(directory_ / "empty");
-  EXPECT_TRUE(file.bytes().empty());
-  EXPECT_EQ(file.text(), "");
+  EXPECT_EQ(FileReader(directory_ / "empty").size(), 0u);
+  EXPECT_EQ(file_contents(directory_ / "empty"), "");
 }
 
-TEST_F(Files, MappedFileOutlivesItsReplacement) {
+TEST_F(Files, FileReaderOutlivesTheReplacementOfItsFile) {
   const fs::path path = directory_ / "data";
   write(path, "old bytes");
-  const MappedFile file(path);
+  const FileReader file(path);
   replace_file(path, "new");
-  EXPECT_EQ(file.text(), "old bytes");
-}
-
-TEST_F(Files, MappedFileNamesWhatItCannotMap) {
-  const fs::path missing = directory_ / "missing";
-  expect_io_error(missing, [&] { MappedFile file(missing); });
-  expect_io_error(directory_, [&] { MappedFile file(directory_); });
+  std::string text(file.size(), ' ');
+  file.read(0, std::as_writable_bytes(std::span(text)));
+  EXPECT_EQ(text, "old bytes");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class Scratch {
 };
 
 inline std::string contents(const std::filesystem::path& path) {
-  return std::string(MappedFile(path).text());
+  return file_contents(path);
 }
 
 }  // namespace attend::fuzz

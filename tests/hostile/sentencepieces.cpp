@@ -145,7 +145,7 @@ std::vector<Case> message_cases() {
   return {
       {"spm-cut-off", &kModel, [] { return unigram_model(piece("a")).substr(0, 20); },
        "it is cut off"},
-      {"spm-33-mb", &kModel, [] { return unigram_model(piece("a")); }, "it is over 32 MB",
+      {"spm-33-mb", &kModel, [] { return unigram_model(piece("a")); }, "at most 33554432",
        33 << 20},
       {"spm-without-pieces", &kModel, [] { return bytes_field(2, "") + bytes_field(3, ""); },
        "there are no pieces"},

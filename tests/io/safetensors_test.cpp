@@ -297,6 +297,19 @@ std::string forged(std::string bytes, std::mt19937& random) {
 
 // A damaged file is refused with FormatError or is still a whole file; memory for what it merely
 // claims to hold is never taken.
+// Cut off behind our back: what is gone cannot be read, and the file is named.
+TEST_F(Safetensors, ATruncationWhileInUseIsAnError) {
+  const NamedTensor tensors[] = {{"a", counting({3, 2})}, {"b", Tensor::ids({1, 2})}};
+  write_safetensors(path_, tensors);
+  const size_t size = fs::file_size(path_);
+  const SafetensorsFile file(path_);
+  fs::resize_file(path_, size - 1);
+  EXPECT_EQ(file.read("a").to_vector(), counting({3, 2}).to_vector());
+  expect_error<IoError>([&] { file.read("b"); }, path_.string() + ": it was cut off, to ");
+  fs::resize_file(path_, 8);
+  expect_error<IoError>([&] { file.read("a"); }, path_.string() + ": it was cut off, to 8 bytes");
+}
+
 TEST_F(Safetensors, DamageIsRefusedAndTakesNoMemory) {
   const NamedTensor tensors[] = {
       {"a", counting({3, 2})}, {"b", Tensor::ids({1, 2})}, {"c", Tensor::empty({0, 5})}};
@@ -314,7 +327,7 @@ TEST_F(Safetensors, DamageIsRefusedAndTakesNoMemory) {
     std::string bytes = forged(whole, random);
     if (i % 3 == 0) bytes = forged(bytes.size() > 8 ? bytes : whole, random);
     try {
-      parse_safetensors(std::as_bytes(std::span(bytes)), "memory");
+      parse_safetensors(std::as_bytes(std::span(bytes)), bytes.size(), "memory");
       fs::remove(path_);
       write(path_, bytes);
       const SafetensorsFile file(path_);

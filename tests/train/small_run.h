@@ -68,7 +68,7 @@ inline RunPlan plan(const RunConfig& config) {
   return plan_training(config, nobody);
 }
 
-inline std::string contents(const fs::path& path) { return std::string(MappedFile(path).text()); }
+inline std::string contents(const fs::path& path) { return file_contents(path); }
 
 // What must be the same however a run was interrupted.
 inline std::vector<std::string> outcome(const fs::path& model) {
