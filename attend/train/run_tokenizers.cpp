@@ -19,15 +19,22 @@ std::filesystem::path note_of(const ModelDirectory& directory) {
 
 std::string line_of(uint64_t fingerprint) { return fmt::format("{:016x}\n", fingerprint); }
 
-void remove_trained(const ModelDirectory& directory) {
-  if (!std::filesystem::exists(note_of(directory))) return;
-  const std::string note = file_contents(note_of(directory));
+// The tokenizers that are there: those that a run trained, or those of the user's own.
+std::vector<std::filesystem::path> tokenizers_there(const ModelDirectory& directory, bool trained) {
+  const bool noted = std::filesystem::exists(note_of(directory));
+  const std::string note = noted ? file_contents(note_of(directory)) : "";
+  std::vector<std::filesystem::path> found;
   for (const char* side : {"", "source", "target"}) {
     const std::filesystem::path file = directory.tokenizer(side);
     if (!std::filesystem::exists(file)) continue;
     const std::string line = line_of(hash_of(file_contents(file)));
-    if (note.find(line) != std::string::npos) std::filesystem::remove(file);
+    if ((note.find(line) != std::string::npos) == trained) found.push_back(file);
   }
+  return found;
+}
+
+void remove_trained(const ModelDirectory& directory) {
+  for (const auto& file : tokenizers_there(directory, true)) std::filesystem::remove(file);
 }
 
 // A run that had no checkpoint may have been asked for others.
@@ -65,7 +72,11 @@ Tokenizers train_tokenizers(const RunConfig& config) {
 
 RunTokenizers tokenizers_of(const RunConfig& config, const ModelDirectory& directory,
                             bool resumed) {
-  if (!resumed && !asked_for(config, directory)) remove_trained(directory);
+  if (!resumed && !asked_for(config, directory)) {
+    // They stay until others are saved in their place: the run may yet be refused.
+    if (tokenizers_there(directory, false).empty()) return {train_tokenizers(config), true};
+    remove_trained(directory);
+  }
   const Tokenizers found = load_tokenizers(directory);
   if (found.source != nullptr) return {found};
   remove_trained(directory);  // one side, where saving was cut short

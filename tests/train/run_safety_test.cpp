@@ -70,6 +70,22 @@ TEST(RunSafety, AModelIsReplacedWhereThatIsAskedFor) {
   EXPECT_EQ(outcome(fresh), replaced);
 }
 
+TEST(RunSafety, AModelStaysWhereWhatWouldReplaceItIsRefused) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  run(config);
+  const ModelDirectory model{config.out};
+  fs::remove_all(model.checkpoints());
+  const std::string weights = contents(model.weights());
+  config.vocabulary.tokenizer.kind = TokenizerKind::kByte;
+  config.data.longest = 1;
+  TrainingObserver nobody;
+  expect_error<DataError>([&] { run_training(config, nobody, false, {.overwrite = true}); },
+                          "(data.longest)");
+  EXPECT_EQ(TextModel::load(config.out).source->kind(), TokenizerKind::kCharacter);
+  EXPECT_EQ(contents(model.weights()), weights);
+}
+
 TEST(RunSafety, ARunThatLeftNoCheckpointIsMentioned) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
