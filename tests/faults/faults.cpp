@@ -25,7 +25,6 @@ const std::vector<std::string>& errors_of(size_t call) {
       {"EIO"},                              // truncate
       {"EIO", "ENOSPC", "EINTR"},           // sync
       {"EIO", "ENOSPC", "EINTR"},           // close
-      {"EIO"},                              // map
       {"EIO", "ENOSPC"},                    // rename
       {"ENOSPC", "EIO"},                    // mkdir
       {"EIO"},                              // unlink

@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -250,16 +249,6 @@ int truncated(int descriptor, off64_t size) {
   return result;
 }
 
-void* mapped(void* address, size_t size, int protection, int flags, int file, off64_t offset) {
-  if (shim().knows(file)) {
-    const auto lock = shim().lock();
-    if (shim().fails(Call::kMap)) return MAP_FAILED;
-    shim().record({.call = Call::kMap, .descriptor = file});
-  }
-  return reinterpret_cast<void*>(
-      ::syscall(SYS_mmap, address, size, protection, flags, file, offset));
-}
-
 // A call that names a path, and perhaps another.
 template <typename Act>
 int on_path(Call call, const std::string& path, const std::string& other, const Act& act) {
@@ -382,14 +371,6 @@ int closedir(DIR* directory) {
   forgotten(::dirfd(directory));
   const int result = close_real(directory);
   return failed ? -1 : result;
-}
-
-void* mmap(void* address, size_t size, int protection, int flags, int file, off_t offset) noexcept {
-  return mapped(address, size, protection, flags, file, offset);
-}
-void* mmap64(void* address, size_t size, int protection, int flags, int file,
-             off64_t offset) noexcept {
-  return mapped(address, size, protection, flags, file, offset);
 }
 
 int rename(const char* from, const char* to) noexcept {

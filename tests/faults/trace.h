@@ -13,7 +13,6 @@ enum class Call : uint32_t {
   kTruncate,  // fd, the size as the place
   kSync,      // fd
   kClose,     // fd
-  kMap,       // fd
   kRename,    // path, other
   kMakeDirectory,
   kUnlink,  // a file, or an empty directory
@@ -22,9 +21,8 @@ enum class Call : uint32_t {
 };
 
 // As a plan names them; "any" stands for all of them.
-inline constexpr const char* kCallNames[] = {"open",  "read",   "write",   "truncate",
-                                             "sync",  "close",  "map",     "rename",
-                                             "mkdir", "unlink", "exchange"};
+inline constexpr const char* kCallNames[] = {"open",  "read",   "write", "truncate", "sync",
+                                             "close", "rename", "mkdir", "unlink",   "exchange"};
 
 struct Record {
   Call call = Call::kOpen;
