@@ -94,7 +94,7 @@ Subject cross_entropy_subject() {
 Subject embedding_subject() {
   Rng rng(1);
   const Embedding table(8000, 512, rng);
-  return {{table.weight}, [=, ids = random_ids(4096, 8000)] { return table(ids); }};
+  return {{table.weight.value}, [=, ids = random_ids(4096, 8000)] { return table(ids); }};
 }
 
 // A chain of ops too small to matter: what the tape itself costs.

@@ -1,4 +1,4 @@
-// The options of commands that print which source token each target token was written from.
+// The options of commands that print which tokens of the input each token of the output came from.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@ struct AlignmentOptions {
   ConfigFlags place;
 
   void add(CLI::App& parser) {
-    parser.add_flag("--alignments", links,
-                    "after each line, the source token of each target token: 0-0 2-1");
+    parser.add_flag(
+        "--alignments", links,
+        "after each line, links from tokens of the input to tokens of the output: 0-0 2-1");
     parser.add_flag("--words", words, "link words instead of tokens");
     place.add(parser, AlignmentConfig(), "alignment");
   }
 
-  // What would do nothing is a usage error. `drawn`: links are not only printed but looked at.
+  // An option that would do nothing is a usage error. `drawn`: links are not only printed but
+  // drawn.
   void check(bool drawn = false) const {
     if (words && !links) throw CLI::ValidationError("--words", "goes with --alignments");
     if (links || drawn) return;

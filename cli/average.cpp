@@ -29,7 +29,7 @@ Command add_average(CLI::App& app) {
   parser->add_option("model", options->model, "model directory with its checkpoints")
       ->required()
       ->type_name("DIRECTORY");
-  parser->add_option("--last", options->last, "checkpoints to take the mean of (5)")
+  parser->add_option("--last", options->last, "checkpoints to average (5)")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
   parser->add_option("--out", options->out, "model directory to write")
@@ -39,7 +39,7 @@ Command add_average(CLI::App& app) {
       "Example:\n"
       "  attend train config.yaml --training.keep 5\n"
       "  attend average model --last 5 --out averaged\n"
-      "The mean of the last weights of a run often translates better than the last ones.");
+      "The mean of the last checkpoints is often better than the last one.");
   return {parser, [options] { return run_average(*options); }};
 }
 

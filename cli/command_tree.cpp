@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "attend/models/model.h"
+#include "attend/models/registry.h"
 
 namespace attend::cli {
 namespace {

@@ -1,4 +1,4 @@
-// `attend explore`: the page on which a model is looked at.
+// `attend explore`: serves a page on which models are explored.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -20,7 +20,7 @@ struct Options {
 };
 
 int run_explore(const Options& options) {
-  // Before other threads are there, which then leave these signals to the one that waits.
+  // Before other threads start: they inherit the mask, and leave the signals to the one that waits.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -30,7 +30,7 @@ int run_explore(const Options& options) {
   ExplorerServer server(explorer, options.port, options.no_token ? "" : new_token());
   fmt::print("{}\n", server.address());
   std::fflush(stdout);
-  fmt::print(stderr, "Open that address in a browser on this machine. Ctrl-C ends it.\n");
+  fmt::print(stderr, "Open this address in a browser on this machine. Press Ctrl-C to stop.\n");
   std::thread serving([&] { server.run(); });
   int received = 0;
   sigwait(&signals, &received);
@@ -43,22 +43,22 @@ int run_explore(const Options& options) {
 }  // namespace
 
 Command add_explore(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("explore", "Show on a page what a model looks at");
+  CLI::App* parser = app.add_subcommand("explore", "Explore a model's attention in a browser");
   auto options = std::make_shared<Options>();
   parser->add_option("model", options->models, "model directory, or several to compare")
       ->required()
       ->type_name("DIRECTORY");
-  parser->add_option("--port", options->port, "on 127.0.0.1; 0: any that is free (8808)")
+  parser->add_option("--port", options->port, "port on 127.0.0.1; 0: any free one (8808)")
       ->type_name("N")
       ->check(CLI::Range(0, 65535).description(""));
   parser->add_flag("--no-token", options->no_token,
-                   "anyone logged in to this machine may use the page");
+                   "let anyone who is logged in to this machine use the page");
   parser->footer(
       "Examples:\n"
       "  attend explore model\n"
       "  attend explore before after --port 0\n"
-      "The page needs no network, and nothing but this machine can reach it. The address has a\n"
-      "random token, without which the page shows nothing: keep it to yourself.");
+      "The page needs no network and answers only this machine. The address contains a random\n"
+      "token, without which the page shows nothing: keep it to yourself.");
   return {parser, [options] { return run_explore(*options); }};
 }
 

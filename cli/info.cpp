@@ -32,7 +32,7 @@ Json parameters_of(const ModelConfig& config, const ModelDirectory& directory) {
   Rng rng(0);
   const auto model = make_model(config, rng);
   if (std::filesystem::exists(directory.weights())) {
-    check_weights(SafetensorsFile(directory.weights()), parameters(*model));
+    check_weights(SafetensorsFile(directory.weights()), parameters_and_buffers(*model));
   }
   size_t total = 0;
   Json parts = Json::object();
@@ -44,15 +44,21 @@ Json parameters_of(const ModelConfig& config, const ModelDirectory& directory) {
   return {{"total", total}, {"parts", parts}};
 }
 
-Json vocabulary_of(const Tokenizer& tokenizer) {
-  return {{"kind", name_of(tokenizer.kind())}, {"tokens", tokenizer.size()}};
-}
-
-Json vocabularies_of(const ModelDirectory& directory) {
-  const Tokenizers both = load_tokenizers(directory);
-  if (both.source == nullptr) return Json::object();
-  if (both.source == both.target) return {{"joint", vocabulary_of(*both.source)}};
-  return {{"source", vocabulary_of(*both.source)}, {"target", vocabulary_of(*both.target)}};
+// By column; or once, where all have the same.
+Json vocabularies_of_model(const ModelConfig& config, const ModelDirectory& directory) {
+  const Signature signature = signature_of(config);
+  const Tokenizers found = load_tokenizers(directory, signature);
+  const ModelConfig::Vocabularies sizes = vocabularies_of(found, signature);
+  Json all = Json::object();
+  bool joint = found.size() > 1;
+  for (const ColumnSpec& column : signature.columns) {
+    const auto tokenizer = found.find(column.name);
+    if (tokenizer == found.end()) continue;
+    joint &= tokenizer->second == found.begin()->second;
+    all[column.name] = {{"kind", name_of(tokenizer->second->kind())},
+                        {"tokens", sizes.at(column.name)}};
+  }
+  return joint ? Json{{"joint", all.front()}} : all;
 }
 
 // A number or a switch of a line, which may have anything in its place.
@@ -104,20 +110,28 @@ Json training_of(const ModelDirectory& directory) {
     if (const auto line = parse_log_line(text)) summarize(*line, summary);
   }
   if (summary.empty() || !std::filesystem::exists(directory.training())) return summary;
-  RunConfig config;
-  read_config(config, directory.training());
-  summary["planned_steps"] = config.training.steps;
+  const std::string file = directory.training().string();
+  const auto steps = peek(config_text(directory.training()), "training.steps", file);
+  if (const Json planned = Json::parse(steps.value_or(""), nullptr, false); planned.is_number()) {
+    summary["planned_steps"] = planned;
+  }
   return summary;
 }
 
-// Those of the model's kind; and of its encoder, where that is another's.
+// Nested ones with dotted names.
+void flatten(const Json& settings, const std::string& prefix, Json& to) {
+  for (const auto& [key, value] : settings.items()) {
+    if (value.is_object()) {
+      flatten(value, prefix + key + ".", to);
+    } else {
+      to[prefix + key] = value;
+    }
+  }
+}
+
 Json settings_of(const ModelConfig& config) {
-  const Json all = Json::parse(to_json(config));
-  Json settings = all.at(std::string(name_of(config.kind)));
-  if (config.kind != ModelKind::kLabel) return settings;
-  const std::string encoder(name_of(config.label.encoder));
-  for (const auto& [key, value] : all.at(encoder).items())
-    settings[fmt::format("{}.{}", encoder, key)] = value;
+  Json settings = Json::object();
+  flatten(Json::parse(to_json(config.settings)), "", settings);
   return settings;
 }
 
@@ -125,11 +139,11 @@ Json describe(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   const ModelConfig config = load_model_config(directory);
   return {{"directory", root.string()},
-          {"kind", name_of(config.kind)},
+          {"kind", config.kind.name},
           {"preset", config.preset},
           {"weights", std::filesystem::exists(directory.weights())},
           {"parameters", parameters_of(config, directory)},
-          {"vocabularies", vocabularies_of(directory)},
+          {"vocabularies", vocabularies_of_model(config, directory)},
           {"config", settings_of(config)},
           {"training", training_of(directory)}};
 }
@@ -158,15 +172,17 @@ void print(const Json& info) {
   for (const auto& [part, count] : info["parameters"]["parts"].items()) {
     fmt::print("  {:<30}{:>12}\n", part, count.dump());
   }
-  for (const auto& [side, vocabulary] : info["vocabularies"].items()) {
-    fmt::print("vocabulary    {}: {} tokens, {}\n", side, vocabulary["tokens"].dump(),
+  for (const auto& [column, vocabulary] : info["vocabularies"].items()) {
+    fmt::print("vocabulary    {}: {} tokens, {}\n", column, vocabulary["tokens"].dump(),
                vocabulary["kind"].get<std::string>());
   }
   print_training(info["training"]);
   fmt::print("settings\n");
   for (const auto& [key, value] : info["config"].items()) {
     fmt::print("  {:<30}{:>12}\n", key,
-               value.is_string() ? shown_name(value.get<std::string>()) : value.dump());
+               value.is_string() ? shown_name(value.get<std::string>())
+               : value.is_null() ? "none"
+                                 : value.dump());
   }
 }
 

@@ -27,7 +27,8 @@ namespace {
 
 struct Options {
   std::filesystem::path model, out;
-  std::string source, target, layer, head = "mean", part, show = "attention", format;
+  std::string source, target, layer, from, to, head = "mean", show = "attention", format;
+  std::vector<std::string> inputs;  // "NAME=TEXT"
   bool source_given = false, target_given = false, style_given = false;
   size_t columns = 0;
   std::string colours = "auto";
@@ -43,34 +44,28 @@ TerminalStyle style_of(const Options& options) {
   return style;
 }
 
-// The layers that --layer or --part names; else those that look at the source, else all.
-std::vector<AttentionLayer> chosen_layers(const Options& options, const Seq2Seq& model) {
-  if (!options.layer.empty()) return {attention_layer(model, options.layer)};
-  const std::vector<AttentionLayer> all = model.attention_layers();
-  if (all.empty()) throw ConfigError("inspect: the model has no attention; try --show gradient");
-  if (!options.part.empty()) {
-    return attention_layers(model, attention_part_from_name(options.part));
-  }
-  auto cross = layers_of(all, AttentionPart::kCross);
-  return cross.empty() ? all : cross;
+// The layer that --layer names; else those of one pair of sequences.
+std::vector<AttentionLayer> chosen_layers(const Options& options, const Trace& trace) {
+  if (!options.layer.empty()) return {layer_named(trace.layers, options.layer)};
+  return layers_between(trace.layers, chosen_pair(trace.layers, options.from, options.to));
 }
 
 std::vector<HeatMap> maps_of_layers(const Options& options, const TextModel& model,
-                                    const Reading& reading) {
-  const std::vector<AttentionLayer> layers = chosen_layers(options, *model.model);
-  if (options.head == "all") return head_pictures(model, reading, layers);
-  return attention_pictures(model, reading, layers, HeadChoice::parse(options.head));
+                                    const Trace& trace) {
+  const std::vector<AttentionLayer> layers = chosen_layers(options, trace);
+  if (options.head == "all") return head_pictures(model, trace, layers);
+  return attention_pictures(model, trace, layers, HeadChoice::parse(options.head));
 }
 
 // A line a layer, an object of JSON, or a map.
-std::string drawn_entropy(const Options& options, const TextModel& model, const Reading& reading,
+std::string drawn_entropy(const Options& options, const TextModel& model, const Trace& trace,
                           PictureFormat format) {
-  const std::vector<AttentionLayer> layers = chosen_layers(options, *model.model);
+  const std::vector<AttentionLayer> layers = chosen_layers(options, trace);
   if (format != PictureFormat::kTerminal && format != PictureFormat::kJson) {
-    const HeatMap map = entropy_picture(model, reading, layers);
-    return draw({&map, 1}, format);
+    const HeatMap map = entropy_picture(model, trace, layers);
+    return draw_maps({&map, 1}, format);
   }
-  const auto all = entropies(model, reading, layers);
+  const auto all = entropies(model, trace, layers);
   nlohmann::ordered_json json;
   std::string text;
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -82,55 +77,74 @@ std::string drawn_entropy(const Options& options, const TextModel& model, const 
   return format == PictureFormat::kJson ? json.dump() + "\n" : text;
 }
 
-// --part, or what the model has of it.
-AttentionPart chosen_part(const Options& options, const Seq2Seq& model) {
-  if (!options.part.empty()) return attention_part_from_name(options.part);
-  const bool cross = !layers_of(model.attention_layers(), AttentionPart::kCross).empty();
-  return cross ? AttentionPart::kCross : AttentionPart::kEncoder;
+HeatMap graph_map(const Options& options, const TextModel& model, const Trace& trace) {
+  // Layers may lead from one sequence to another through a third: only both names say which.
+  SequencePair pair{options.from, options.to};
+  if (pair.queries.empty() || pair.keys.empty()) {
+    pair = chosen_pair(trace.layers, options.from, options.to);
+  }
+  const bool flows = options.show == "flow";
+  return graph_picture(model, trace, flows ? GraphMethod::kFlow : GraphMethod::kRollout, pair);
 }
 
-std::vector<HeatMap> maps_of(const Options& options, const TextModel& model,
-                             const Reading& reading) {
-  if (options.show == "attention") return maps_of_layers(options, model, reading);
+std::vector<HeatMap> maps_of(const Options& options, const TextModel& model, const Trace& trace) {
+  if (options.show == "attention") return maps_of_layers(options, model, trace);
   if (options.show == "rollout" || options.show == "flow") {
-    return {graph_picture(model, reading,
-                          options.show == "flow" ? GraphMethod::kFlow : GraphMethod::kRollout,
-                          chosen_part(options, *model.model))};
+    return {graph_map(options, model, trace)};
   }
   LiveLine line;
-  return {saliency_picture(
-      model, reading, {saliency_method_from_name(options.show)}, [&](const Saliency&, size_t rows) {
-        line.show(fmt::format("saliency: {} of {} tokens", rows, reading.target.size() + 1));
-        return true;
-      })};
+  const auto show_progress = [&](const Saliency&, size_t rows) {
+    line.show(fmt::format("saliency: {} of {} tokens", rows, trace.written()->written.size()));
+    return true;
+  };
+  return {saliency_picture(model, trace, options.to, {saliency_method_from_name(options.show)},
+                           show_progress)};
 }
 
-void check_length(const TextModel& model, std::string_view what, size_t tokens) {
-  const LineLimit limit = line_limit(model.config, kMostLineTokens);
-  if (limit.allows(tokens)) return;
-  if (limit.by_places) limit.fail(fmt::format("inspect: {}", what), tokens);
-  throw DataError("inspect: the {} has {} tokens; it is for at most {}, so give a sentence of it",
-                  what, tokens, limit.tokens);
+std::string line_of_standard_input() {
+  LineReader input = open_text("-");
+  std::string line;
+  if (input.next()) line = input.line();
+  if (input.too_long()) {
+    throw DataError("{}:1: the line is over {} bytes; use a part of it", input.name(),
+                    kLongestLine);
+  }
+  return line;
 }
 
-Reading reading_of(const Options& options, const TextModel& model) {
-  std::string source = options.source;
-  if (!options.source_given) {
-    LineReader input = open_text("-");
-    if (input.next()) source = input.line();
-    if (input.too_long()) {
-      throw DataError("{}:1: the line is over {} bytes; give a sentence of it", input.name(),
-                      kLongestLine);
-    }
+// Options of an output, or of a search, that the model does not have.
+void check_outputs(const Options& options, const TextModel& model) {
+  if (model.model->generator() != nullptr) return;
+  if (options.search.has_any()) {
+    throw ConfigError(
+        "inspect: the model writes no sequence, so nothing is searched; leave out the search "
+        "options");
   }
-  check_length(model, "source", model.source->encode(source).size());
-  if (options.target_given) {
-    check_length(model, "target", model.target->encode(options.target).size());
-    return given_reading(model, source, options.target);
+  if (options.target_given && model.model->classifier() == nullptr) {
+    throw ConfigError("inspect: the model has no output; leave out --target");
   }
+}
+
+Trace trace_of(const Options& options, const TextModel& model) {
+  const Signature signature = model.model->signature();
+  // A model that reads nothing but what it writes may be given all of that.
+  const bool complete = options.target_given && !model.read();
+  const std::string source =
+      options.source_given || complete ? options.source : line_of_standard_input();
+  TraceTexts texts = texts_of(signature, source, options.target);
+  for (const std::string& input : options.inputs) {
+    const size_t end = input.find('=');
+    texts[input.substr(0, end)] = input.substr(end + 1);
+  }
+  for (const auto& [name, text] : texts) {
+    const ColumnSpec& column = signature.column(name);  // throws where there is none
+    check_length("inspect", column, model.tokenizer(name).encode(text).size(), kMostLineTokens);
+  }
+  check_outputs(options, model);
+  if (options.target_given) return given_trace(model, texts);
   SearchConfig search;
   options.search.apply(search);
-  return written_reading(model, source, search);
+  return written_trace(model, texts, search);
 }
 
 PictureFormat format_of(const Options& options) {
@@ -139,7 +153,7 @@ PictureFormat format_of(const Options& options) {
     return by_ending ? format_of_file(options.out) : picture_format_from_name(options.format);
   } catch (const ConfigError& error) {
     if (!by_ending) throw CLI::ValidationError("--format", error.what());
-    throw CLI::ValidationError("--out", fmt::format("{}; or give --format", error.what()));
+    throw CLI::ValidationError("--out", fmt::format("{}; or add --format", error.what()));
   }
 }
 
@@ -154,14 +168,15 @@ void check_out(const std::filesystem::path& out) {
   const auto directory = out.has_parent_path() ? out.parent_path() : ".";
   if (std::filesystem::is_directory(directory, none)) return;
   throw CLI::ValidationError(
-      "--out", fmt::format("there is no directory {}; make it first", directory.string()));
+      "--out", fmt::format("there is no directory {}; create it first", directory.string()));
 }
 
 bool shows_saliency(const Options& options) {
   return options.show == "gradient" || options.show == "integrated";
 }
 
-// What the parser cannot say by itself: a file that cannot be, and options that would do nothing.
+// What the parser cannot check by itself: a file that cannot be written, and options that would do
+// nothing.
 void check(const Options& options) {
   const auto refuse = [&](bool given, const char* option, const char* why) {
     if (given) throw CLI::ValidationError(option, fmt::format("{}; leave out {}", why, option));
@@ -170,26 +185,26 @@ void check(const Options& options) {
   const PictureFormat format = format_of(options);
   const bool head = options.head != "mean", layer = !options.layer.empty();
   if (options.show == "rollout" || options.show == "flow") {
-    refuse(layer, "--layer", "rollout and flow take all layers together");
-    refuse(head, "--head", "rollout and flow take all heads together");
+    refuse(layer, "--layer", "rollout and flow combine all layers");
+    refuse(head, "--head", "rollout and flow combine all heads");
   } else if (shows_saliency(options)) {
-    const char* const why = "gradients go through the whole model, from the source to the target";
-    refuse(!options.part.empty(), "--part", why);
+    const char* const why = "gradients go through the whole model, from what is written";
+    refuse(!options.from.empty(), "--from", why);
     refuse(layer, "--layer", why);
     refuse(head, "--head", why);
   } else if (options.show == "entropy") {
-    refuse(head, "--head", "entropy is shown of each head");
+    refuse(head, "--head", "entropy is shown for every head");
     if (format == PictureFormat::kMoses) {
-      throw CLI::ValidationError("--show", "entropy has no links of words; choose another format");
+      throw CLI::ValidationError("--show", "entropy has no word links; choose another format");
     }
   }
   if (options.target_given && options.search.has_any()) {
     throw CLI::ValidationError(
-        "--target", "where it is given nothing is searched: leave out the options of the search");
+        "--target", "nothing is searched when the output is given; leave out the search options");
   }
   check_search_flags(options.search);
   refuse(options.style_given && options.format.empty() && format != PictureFormat::kTerminal,
-         "--columns, --colours", "are of the terminal, not of a file");
+         "--columns, --colours", "are for the terminal, not for a file");
 }
 
 // "3", "mean", "max" or "all".
@@ -210,17 +225,18 @@ int run_inspect(const Options& options) {
   if (format == PictureFormat::kPng && options.out.empty() && isatty(STDOUT_FILENO) != 0) {
     throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
   }
-  const Reading reading = reading_of(options, model);
+  const Trace trace = trace_of(options, model);
   const bool entropy = options.show == "entropy";
   const std::string picture =
-      entropy ? drawn_entropy(options, model, reading, format)
-              : draw(maps_of(options, model, reading), format, style_of(options));
+      entropy ? drawn_entropy(options, model, trace, format)
+              : draw_maps(maps_of(options, model, trace), format, style_of(options));
   if (!options.out.empty()) {
     replace_file(options.out, picture);
     return 0;
   }
-  if (format == PictureFormat::kTerminal && !options.target_given && !entropy) {
-    fmt::print("{}\n", output_text(model.target->decode(reading.target)));
+  const TraceSequence* const written = trace.written();
+  if (format == PictureFormat::kTerminal && !options.target_given && !entropy && written) {
+    fmt::print("{}\n", output_text(model.tokenizer(written->name).decode(written->text_ids())));
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
   if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {
@@ -232,45 +248,63 @@ int run_inspect(const Options& options) {
 }  // namespace
 
 Command add_inspect(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("inspect", "Draw what a model looks at");
+  CLI::App* parser =
+      app.add_subcommand("inspect", "Draw attention, saliency and entropy for one input");
   auto options = std::make_shared<Options>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
-  CLI::Option* source = parser
-                            ->add_option("source", options->source,
-                                         "text to read (default: a line of standard input)")
-                            ->type_name("TEXT");
+  CLI::Option* source =
+      parser
+          ->add_option(
+              "source", options->source,
+              "text to read, or prompt of a language model (default: a line of standard input)")
+          ->type_name("TEXT");
   CLI::Option* target =
-      parser->add_option("--target", options->target, "what is written (default: what it finds)")
+      parser
+          ->add_option("--target", options->target, "output to explain (default: the model's own)")
           ->type_name("TEXT");
   parser
-      ->add_option("--show", options->show,
-                   "attention; all layers together by rollout or flow; gradient or integrated "
-                   "saliency; entropy of each head")
+      ->add_option("--input", options->inputs,
+                   "text of another sequence, for a model that reads several")
+      ->type_name("NAME=TEXT")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.find('=') == text.npos ? "should be NAME=TEXT, not '" + text + "'" : "";
+          },
+          ""));
+  parser
+      ->add_option(
+          "--show", options->show,
+          "attention weights; all layers combined by rollout or flow; saliency by gradient "
+          "or integrated gradients; entropy of each head")
       ->type_name(
           choices_text({"attention", "rollout", "flow", "gradient", "integrated", "entropy"}))
       ->check(CLI::IsMember({"attention", "rollout", "flow", "gradient", "integrated", "entropy"})
                   .description(""));
-  CLI::Option* part =
-      parser->add_option("--part", options->part, "whose attention (default: cross)")
-          ->type_name(choices_text({"encoder", "decoder", "cross"}))
-          ->check(CLI::IsMember({"encoder", "decoder", "cross"}).description(""));
+  CLI::Option* from =
+      parser->add_option("--from", options->from, "sequence that looks (default: the output)")
+          ->type_name("SEQUENCE");
+  CLI::Option* to =
+      parser->add_option("--to", options->to, "sequence that is looked at (default: the input)")
+          ->type_name("SEQUENCE");
   parser->add_option("--layer", options->layer, "one layer, such as decoder.1.cross (default: all)")
       ->type_name("NAME")
-      ->excludes(part);
+      ->excludes(from)
+      ->excludes(to);
   parser->add_option("--head", options->head, "a number, mean, max or all (mean)")
       ->type_name("HEAD")
       ->check(CLI::Validator([](const std::string& text) { return check_head_text(text); }, ""));
-  parser->add_option("--out", options->out, "file; its ending says the format")->type_name("FILE");
-  parser
-      ->add_option("--format", options->format, "how it is drawn (default: by the ending of --out)")
+  parser->add_option("--out", options->out, "file; its ending sets the format")->type_name("FILE");
+  parser->add_option("--format", options->format, "format (default: by the ending of --out)")
       ->type_name(choices_text(picture_format_names()));
-  CLI::Option* columns =
-      parser->add_option("--columns", options->columns, "of the terminal (default: the window's)")
-          ->type_name("N");
+  CLI::Option* columns = parser
+                             ->add_option("--columns", options->columns,
+                                          "width of the terminal (default: that of the window)")
+                             ->type_name("N");
   CLI::Option* colours =
-      parser->add_option("--colours", options->colours, "of the terminal (auto)")
+      parser->add_option("--colours", options->colours, "colours of the terminal (auto)")
           ->type_name(choices_text({"auto", "none", "256", "24bit"}))
           ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
   options->search.add_all_but("n_best", *parser, SearchConfig());  // one output is drawn
@@ -278,6 +312,7 @@ Command add_inspect(CLI::App& app) {
       "Examples:\n"
       "  attend inspect model 'ein kleines Haus'\n"
       "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
+      "  attend inspect model 'ein Haus' --from source --to source\n"
       "  attend inspect model 'ein Haus' --show integrated --out why.html\n" +
       std::string(kAttentionNote));
   parser->final_callback([=] {

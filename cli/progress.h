@@ -32,8 +32,8 @@ class Progress : public TrainingObserver {
   std::chrono::steady_clock::time_point shown_at_{};
 };
 
-// One line of standard error that tells how something long goes, and is gone at the end. Nothing is
-// shown in the first second, or where standard error is no terminal.
+// One line of standard error that shows the progress of something long, and is removed at the end.
+// Nothing is shown in the first second, or where standard error is no terminal.
 class LiveLine {
  public:
   LiveLine() = default;

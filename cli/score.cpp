@@ -1,4 +1,4 @@
-// `attend score`: how probable a model finds given translations, by forced decoding.
+// `attend score`: how probable a model finds given translations, by teacher forcing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "attend/decode/score_text.h"
+#include "attend/base/error.h"
+#include "attend/decode/line_limit.h"
+#include "attend/decode/score.h"
 #include "attend/io/json_text.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
@@ -40,7 +42,7 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ScoredText&
   std::vector<std::string> pieces(text.tokens.size());
   std::ranges::transform(text.tokens, pieces.begin(),
                          [&](int32_t id) { return tokenizer.piece(id); });
-  pieces.push_back(tokenizer.piece(kEnd));
+  pieces.push_back(tokenizer.piece(tokenizer.special().end));
   return pieces;
 }
 
@@ -68,6 +70,12 @@ void print(const Options& options, const Tokenizer& tokenizer, size_t line, cons
   fmt::print("\n");
 }
 
+// A column of the pairs, and how many tokens it may have.
+struct Side {
+  const Tokenizer& tokenizer;
+  LineLimit limit;
+};
+
 // A line that is too long for the model.
 struct TooLong {
   bool target;
@@ -75,37 +83,47 @@ struct TooLong {
 };
 
 // Takes the first pair that has one away, with all that follow.
-std::optional<TooLong> cut(LinePairs& pairs, const TextModel& model, const LineLimit& limit) {
+std::optional<TooLong> cut(LinePairs& pairs, const Side& source, const Side& target) {
   for (size_t i = 0; i < pairs.sources.size(); ++i) {
-    const size_t source = model.source->encode(pairs.sources[i]).size(),
-                 target = model.target->encode(pairs.targets[i]).size();
-    if (limit.allows(source) && limit.allows(target)) continue;
+    const size_t sources = source.tokenizer.encode(pairs.sources[i]).size(),
+                 targets = target.tokenizer.encode(pairs.targets[i]).size();
+    const bool fits = source.limit.allows(sources);
+    if (fits && target.limit.allows(targets)) continue;
     pairs.sources.resize(i);
     pairs.targets.resize(i);
-    return limit.allows(source) ? TooLong{true, target} : TooLong{false, source};
+    return fits ? TooLong{true, targets} : TooLong{false, sources};
   }
   return std::nullopt;
 }
 
 int run_score(const Options& options) {
   const TextModel model = TextModel::load(options.model);
+  const ColumnSpec written = model.written();
+  const std::optional<ColumnSpec> read = model.read();
+  if (!read) {
+    throw ConfigError("score: the model reads nothing but what it writes; use `attend evaluate`");
+  }
   model.model->pack();
-  const LineLimit limit = line_limit(model.config, options.batching.longest_line);
+  const auto side = [&](const ColumnSpec& column) {
+    return Side{model.tokenizer(column.name), line_limit(column, options.batching.longest_line)};
+  };
+  const Side source = side(*read), target = side(written);
   PairedLines input(options.source, options.target);
   for (size_t done = 0;;) {
     LinePairs pairs = input.read_window(options.batching.window);
     if (pairs.sources.empty()) return 0;
-    const std::optional<TooLong> too_long = cut(pairs, model, limit);
+    const std::optional<TooLong> too_long = cut(pairs, source, target);
     std::vector<std::string> links;
     if (options.alignments.links) links = links_of(options, model, pairs);
     const auto all = score_text(model, pairs.sources, pairs.targets, options.batching.batch_tokens);
     for (size_t i = 0; i < all.size(); ++i) {
-      print(options, *model.target, done++, all[i], links.empty() ? nullptr : &links[i]);
+      print(options, target.tokenizer, done++, all[i], links.empty() ? nullptr : &links[i]);
     }
     std::fflush(stdout);
     if (too_long) {
       const std::string& file = too_long->target ? input.target_name() : input.source_name();
-      limit.fail(fmt::format("{}:{}", file, done + 1), too_long->tokens);
+      (too_long->target ? target : source)
+          .limit.fail(fmt::format("{}:{}", file, done + 1), too_long->tokens);
     }
   }
 }
@@ -126,8 +144,8 @@ Command add_score(CLI::App& app) {
       ->type_name("FILE");
   parser->add_option("--target", options->target, "text to score, line by line as the source")
       ->type_name("FILE");
-  parser->add_flag("--mean", options->mean, "per token, the end of the line counted");
-  parser->add_flag("--tokens", options->tokens, "after it, each token and its log-probability");
+  parser->add_flag("--mean", options->mean, "per token, the end of the line included");
+  parser->add_flag("--tokens", options->tokens, "add each token and its log-probability");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->batching.add(*parser);
   options->alignments.add(*parser);
@@ -136,8 +154,7 @@ Command add_score(CLI::App& app) {
       "  attend score model --source test.de --target test.en\n"
       "  paste test.de test.en | attend score model --mean\n"
       "  attend score model --source test.de --target test.en --alignments --words\n"
-      "Scores are natural logarithms, in the order of the lines; a tab parts a token's score from "
-      "the next.");
+      "Scores are natural logarithms, in the order of the lines; tabs separate the tokens.");
   parser->callback([options] {
     options->alignments.check();
     if (!options->json) return;

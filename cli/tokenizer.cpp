@@ -9,6 +9,7 @@
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
 #include "attend/models/text_model.h"
+#include "attend/train/run_config.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/output.h"
@@ -27,7 +28,7 @@ struct TrainOptions {
 
 struct CodeOptions {
   std::filesystem::path tokenizer, input = "-";
-  std::string side = "source";
+  std::string column;  // empty: the model's first
   bool ids = false;
 };
 
@@ -61,15 +62,18 @@ int run_train(const TrainOptions& options) {
 
 std::shared_ptr<const Tokenizer> open_tokenizer(const CodeOptions& options) {
   if (!std::filesystem::is_directory(options.tokenizer)) return load_tokenizer(options.tokenizer);
-  const Tokenizers both = load_tokenizers({options.tokenizer});
-  if (both.source == nullptr) {
-    throw IoError("{}: no tokenizer in it; give a tokenizer's file, or a model directory",
-                  options.tokenizer.string());
-  }
-  return options.side == "source" ? both.source : both.target;
+  const ModelDirectory directory{options.tokenizer};
+  const Signature signature = signature_of(load_model_config(directory));
+  const Tokenizers found = load_tokenizers(directory, signature);
+  const std::string column = options.column.empty() ? signature.columns.front().name
+                                                    : signature.column(options.column).name;
+  const auto wanted = found.find(column);
+  if (wanted != found.end()) return wanted->second;
+  throw IoError("{}: no tokenizer of {} in it; give a tokenizer's file, or a model directory",
+                options.tokenizer.string(), column);
 }
 
-// Each line through `code`, which is told its place.
+// Each line through `code`, which gets its place as well.
 template <typename Code>
 int run_lines(const std::filesystem::path& input, const Code& code) {
   LineReader reader = open_text(input);
@@ -105,7 +109,8 @@ std::vector<int32_t> ids_of(std::string_view line, const Find& find, const std::
     const std::optional<int32_t> id = find(word);
     if (!id) {
       throw DataError(
-          "{}: the tokenizer has no '{}'; was this encoded with another one, or without --ids?",
+          "{}: the tokenizer has no '{}'; was this encoded with another tokenizer, or without "
+          "--ids?",
           place, shown_name(word));
     }
     ids.push_back(*id);
@@ -150,9 +155,10 @@ CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::str
       ->type_name("FILE");
   parser->add_option("--input", options.input, "file, also .gz (default: standard input)")
       ->type_name("FILE");
-  parser->add_option("--side", options.side, "which of a model's two tokenizers (source)")
-      ->check(CLI::IsMember({"source", "target"}).description(""))
-      ->type_name("{source,target}");
+  parser
+      ->add_option("--column,--side", options.column,
+                   "of which column of a model: source, target, text or label (its first)")
+      ->type_name("NAME");
   parser->add_flag("--ids", options.ids, ids);
   return parser;
 }
@@ -171,15 +177,15 @@ Command add_tokenizer(CLI::App& app) {
   encode_parser->footer(
       "Examples:\n"
       "  echo 'a house' | attend tokenizer encode bpe.model\n"
-      "  attend tokenizer encode model --side target --ids --input test.en");
+      "  attend tokenizer encode model --column target --ids --input test.en");
   CLI::App* decode_parser =
       add_code_parser(parser->add_subcommand("decode", "Write pieces as text"), *decode,
                       "the input has numbers instead of pieces");
   decode_parser->footer(
       "Example:\n"
       "  attend tokenizer encode model --ids < text | attend tokenizer decode model --ids\n"
-      "Pieces stand between spaces; special ones, such as <unk>, are left out.");
-  parser->footer("`attend tokenizer train --help` and the like tell more.");
+      "Pieces are separated by spaces; special ones, such as <unk>, are left out.");
+  parser->footer("See `attend tokenizer train --help`, and the help of the others.");
   return {parser, [=] {
             if (train_parser->parsed()) return run_train(*train);
             return encode_parser->parsed() ? run_encode(*encode) : run_decode(*decode);

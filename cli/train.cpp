@@ -1,4 +1,4 @@
-// `attend train`: from two text files, or a YAML file that names them, to a model directory.
+// `attend train`: from text files, or a YAML file that names them, to a model directory.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "attend/io/checkpoint.h"
+#include "attend/io/config.h"
 #include "attend/io/model_directory.h"
 #include "attend/train/run.h"
 #include "cli/commands.h"
@@ -19,7 +20,8 @@ namespace attend::cli {
 namespace {
 
 struct Options {
-  std::filesystem::path file, source, target, valid_source, valid_target;
+  std::filesystem::path file, source, target, valid_source, valid_target, label, valid_label;
+  std::vector<std::filesystem::path> text, valid_text;
   std::string preset, steps;
   bool dry_run = false;
   RunOptions run;
@@ -45,7 +47,7 @@ void on_signal(int number) {
     raise(number);
     return;
   }
-  constexpr std::string_view kText = "\nstopping; once more ends at once, without saving\n";
+  constexpr std::string_view kText = "\nstopping; a second signal stops at once, without saving\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText.data(), kText.size());
   stopped_at = seconds_now();
   stop_signal = number;
@@ -59,8 +61,8 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out, bool
   try {
     set_flag(config, "training.steps", more ? text.substr(1) : text);
   } catch (const ConfigError&) {
-    throw CLI::ValidationError(
-        "--steps should be a whole number, or one with + before it; it is '" + text + "'");
+    throw CLI::ValidationError("--steps should be a whole number, or one with + before it, not '" +
+                               text + "'");
   }
   if (!more) return config.training.steps;
   const std::filesystem::path checkpoints = ModelDirectory{out}.checkpoints();
@@ -71,39 +73,61 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out, bool
 
 // What the model starts from: a preset of the command line, or the file's.
 ModelConfig model_of(const Options& options) {
-  RunConfig flags;
-  options.flags.apply(flags);
-  std::string preset = options.preset.empty() ? flags.model.preset : options.preset;
-  if (options.file.empty()) return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
-  const std::string file = options.file.string();
-  const std::string text = config_text(options.file);
-  const std::string of_file = peek(text, "model.preset", file).value_or("");
-  if (preset.empty()) preset = of_file;
-  if (!of_file.empty() && of_file != preset) {
-    RunConfig other;
-    other.model = ModelConfig::of_preset(of_file);
-    const ModelConfig plain = other.model;
-    read_config(other, options.file);
-    other.model.set_vocabularies(0, 0);
-    if (!same_config(other.model, plain)) {
-      throw ConfigError(
-          "{}: its settings of the model are of preset {}; give --preset {} with a file that has "
-          "none",
-          file, of_file, preset);
+  std::string preset =
+      options.preset.empty() ? options.flags.text("model.preset").value_or("") : options.preset;
+  if (!options.file.empty()) {
+    const std::string file = options.file.string();
+    const std::string of_file = peek(config_text(options.file), "model.preset", file).value_or("");
+    if (preset.empty()) preset = of_file;
+    if (!of_file.empty() && of_file != preset) {
+      RunConfig other;
+      other.model = ModelConfig::of_preset(of_file);
+      const ModelConfig plain = other.model;
+      read_run_config(other, options.file);
+      const auto changed = differences(plain, other.model);
+      const auto is_vocabulary = [](const Difference& d) {
+        return d.path.ends_with("_vocabulary");
+      };
+      if (!std::ranges::all_of(changed, is_vocabulary)) {
+        throw ConfigError(
+            "{}: its model settings are for preset {}; use --preset {} with a file that has none",
+            file, of_file, preset);
+      }
     }
   }
   return preset.empty() ? ModelConfig() : ModelConfig::of_preset(preset);
+}
+
+template <typename Path>
+void set_if_given(Path& setting, const Path& given) {
+  if (!given.empty()) setting = given;
+}
+
+// A file of another preset says nothing of the model: model_of() has made sure.
+void read_file(RunConfig& config, const std::filesystem::path& file) {
+  const ModelConfig model = config.model;
+  if (const auto preset = peek(config_text(file), "model.preset", file.string());
+      preset && *preset != model.preset) {
+    config.model = ModelConfig::of_preset(*preset);
+  }
+  const std::string of_file = config.model.preset;
+  read_run_config(config, file, [](const std::string& text) { notify("attend: {}\n", text); });
+  if (of_file != model.preset) config.model = model;
 }
 
 RunConfig config_of(const Options& options) {
   RunConfig config;
   config.model = model_of(options);
   const std::string preset = config.model.preset;
-  if (!options.file.empty()) read_config(config, options.file);
-  if (!options.source.empty()) config.data.source = options.source;
-  if (!options.target.empty()) config.data.target = options.target;
-  if (!options.valid_source.empty()) config.data.valid_source = options.valid_source;
-  if (!options.valid_target.empty()) config.data.valid_target = options.valid_target;
+  if (!options.file.empty()) read_file(config, options.file);
+  set_if_given(config.data.source, options.source);
+  set_if_given(config.data.target, options.target);
+  set_if_given(config.data.valid_source, options.valid_source);
+  set_if_given(config.data.valid_target, options.valid_target);
+  set_if_given(config.data.text, options.text);
+  set_if_given(config.data.valid_text, options.valid_text);
+  set_if_given(config.data.label, options.label);
+  set_if_given(config.data.valid_label, options.valid_label);
   options.flags.apply(config);
   config.model.preset = preset;
   if (!options.steps.empty()) {
@@ -113,13 +137,16 @@ RunConfig config_of(const Options& options) {
 }
 
 void print_plan(const RunConfig& config, const RunPlan& plan) {
+  fmt::print("task          {}\n", plan.task);
   fmt::print("parameters    {}\n", plan.parameters);
   for (const auto& [part, count] : plan.parts) fmt::print("  {:<24}{}\n", part, count);
-  fmt::print("vocabularies  {} and {} tokens\n", plan.source_vocabulary, plan.target_vocabulary);
-  fmt::print("pairs         {} ({} left out)\n", plan.pairs, plan.left_out);
+  for (const auto& [column, size] : plan.vocabularies) {
+    fmt::print("vocabulary    {} of {}\n", size, column);
+  }
+  fmt::print("{:<14}{} ({} left out)\n", plan.record_name, plan.records, plan.left_out);
   fmt::print("steps         {}{}, {} to an epoch\n", config.training.steps,
              plan.steps_done > 0 ? fmt::format(" ({} done)", plan.steps_done) : "",
-             std::max<size_t>(1, plan.batches_per_epoch / config.training.accumulation));
+             plan.steps_per_epoch);
   fmt::print("memory        {}\n", memory_text(peak_memory()));
   fmt::print("time          {} at {:.0f} tokens/s, without validation\n", duration(plan.seconds),
              plan.tokens_per_second);
@@ -127,22 +154,22 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
 
 void print_end(const Options& options, const RunConfig& config, const RunResult& result) {
   if (result.end == TrainingEnd::kStopped && result.step == 0) {
-    notify("stopped before the first step; there is nothing to save\n");
+    notify("stopped before the first step; nothing to save\n");
     return;
   }
   if (result.end == TrainingEnd::kStopped) {
     const bool more = options.steps.starts_with('+');  // would count from here
-    notify("stopped and saved at step {}; the same command{} goes on from there\n", result.step,
+    notify("stopped and saved at step {}; the same command{} resumes there\n", result.step,
            more ? fmt::format(" with --steps {}", config.training.steps) : "");
     return;
   }
   const bool patient = result.end != TrainingEnd::kNoProgress;
   const bool already = result.step == result.first_step;
   notify("trained {} steps{}{}; model in {}{}\n", result.step, already ? " already" : "",
-         patient ? "" : ", until validation got no better", config.out.string(),
+         patient ? "" : ", until validation stopped improving", config.out.string(),
          !already  ? ""
          : patient ? "; --steps +N trains N more"
-                   : "; a larger --validation.patience trains on");
+                   : "; a larger --validation.patience continues");
 }
 
 int run_train(const Options& options) {
@@ -167,35 +194,39 @@ int run_train(const Options& options) {
 }  // namespace
 
 Command add_train(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("train", "Train a model on pairs of texts");
+  CLI::App* parser = app.add_subcommand("train", "Train a model on text");
   auto options = std::make_shared<Options>();
-  parser->add_option("config", options->file, "YAML or JSON file with settings")->type_name("FILE");
-  parser->add_option("--source", options->source, "text to read, one sentence a line, also .gz")
-      ->type_name("FILE");
-  parser->add_option("--target", options->target, "text to write, line by line as the source")
-      ->type_name("FILE");
-  parser->add_option("--valid-source", options->valid_source, "the same for validation")
-      ->type_name("FILE");
-  parser->add_option("--valid-target", options->valid_target, "the same for validation")
-      ->type_name("FILE");
+  const auto add_file = [&](const char* name, auto& file, const char* help) {
+    parser->add_option(name, file, help)->type_name("FILE");
+  };
+  add_file("config", options->file, "YAML or JSON file with settings");
+  add_file("--source", options->source, "text to read, one sentence a line, also .gz");
+  add_file("--target", options->target, "text to write, line by line as the source");
+  add_file("--valid-source", options->valid_source, "the same for validation");
+  add_file("--valid-target", options->valid_target, "the same for validation");
+  add_file("--text", options->text, "text of a language model, or lines to label");
+  add_file("--label", options->label, "labels, line by line as the text");
+  add_file("--valid-text", options->valid_text, "the same for validation");
+  add_file("--valid-label", options->valid_label, "the same for validation");
   parser->add_option("--preset", options->preset, "a model from the papers: " + preset_names())
       ->type_name("NAME");
   parser->add_option("--steps", options->steps, "updates in all, or +N for N more than there are")
       ->type_name("N");
   parser->add_flag("--dry-run", options->dry_run,
-                   "print parameters, memory, steps and time, and train nothing");
+                   "print parameters, memory, steps and time without training");
   parser->add_flag("--overwrite", options->run.overwrite,
                    "replace a model in --out that has no checkpoint to resume from");
   options->flags.add(*parser, RunConfig());
   parser->footer(
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
+      "  attend train --preset label --text reviews.txt --label stars.txt --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
       "  attend train config.yaml --steps +1000\n"
       "  attend train --preset bahdanau --source a.txt --target b.txt --out model --dry-run\n"
-      "Ctrl-C saves and stops; the same command goes on from there. Every setting can stand in "
-      "the\n"
-      "YAML file, as in attend.yaml of a model directory, or be a flag.");
+      "Ctrl-C saves and stops; the same command resumes. Every setting can be in the YAML file, as "
+      "in\n"
+      "attend.yaml of a model directory, or be a flag.");
   return {parser, [options] { return run_train(*options); }};
 }
 

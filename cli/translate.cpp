@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
 #include "attend/data/lines.h"
 #include "attend/decode/translator.h"
 #include "attend/io/json_text.h"
@@ -32,10 +31,17 @@ struct Options {
   AlignmentOptions alignments;
 };
 
+// Ids of a source without its start and end.
+std::span<const int32_t> bare_source(const TextModel& model, const Translation& t) {
+  const Framing framing = model.read()->framing;
+  const size_t start = framing.start ? 1 : 0;
+  return std::span(t.source).subspan(start, t.source.size() - framing.extra());
+}
+
 std::string links_of(const Options& options, const TextModel& model, const Translation& t,
                      size_t i) {
-  const std::span<const int32_t> source(t.source.data(), t.source.size() - 1);  // without its end
-  return options.alignments.line(t.alignments[i], model, source, t.hypotheses[i].tokens);
+  return options.alignments.line(t.alignments[i], model, bare_source(model, t),
+                                 t.hypotheses[i].tokens);
 }
 
 nlohmann::ordered_json as_json(const Options& options, const TextModel& model, size_t line,
@@ -65,18 +71,29 @@ std::string after_text(const Options& options, const TextModel& model, bool with
   return text;
 }
 
+// What each token that was read is called; an unknown one says what it stands for.
+std::vector<std::string> source_pieces(const TextModel& model, const std::string& source,
+                                       const Translation& t) {
+  const ColumnSpec column = *model.read();
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  std::vector<std::string> pieces = tokenizer.pieces(source);
+  pieces.resize(bare_source(model, t).size());
+  if (column.framing.start) pieces.insert(pieces.begin(), tokenizer.piece(t.source.front()));
+  if (column.framing.end) pieces.push_back(tokenizer.piece(t.source.back()));
+  return pieces;
+}
+
 // Labels past the weights, such as that of an end that was left out, are not drawn.
 std::string drawn(const TextModel& model, const std::string& source, const Translation& t,
                   size_t i) {
   const Tensor& weights = t.alignments[i];
   const std::vector<int32_t>& target = t.hypotheses[i].tokens;
+  const Tokenizer& tokenizer = model.tokenizer(model.written().name);
   HeatMap map;
   for (size_t row = 0; row < std::min(weights.rows(), target.size()); ++row) {
-    map.rows.push_back(model.target->piece(target[row]));
+    map.rows.push_back(tokenizer.piece(target[row]));
   }
-  map.columns = model.source->pieces(source);
-  map.columns.resize(t.source.size() - 1);
-  map.columns.push_back(model.source->piece(t.source.back()));
+  map.columns = source_pieces(model, source, t);
   map.columns.resize(std::min(weights.width(), map.columns.size()));
   map.values = weights.slice_rows(0, map.rows.size()).slice_columns(0, map.columns.size());
   return draw_terminal({&map, 1}, terminal_style());
@@ -114,13 +131,13 @@ size_t count_fitting(const Translator& translate, std::span<const std::string> l
 }
 
 // A text of unknown tokens is never written as it is; to ban its tokens would ban others too.
-void ban(const std::string& text, const Tokenizer& tokenizer, SearchConfig& search) {
+void ban(const std::string& text, const Tokenizer& tokenizer, TokenSequences& banned) {
   std::vector<int32_t> tokens = tokenizer.encode(text);
-  if (std::ranges::count(tokens, kUnknown) > 0) {
+  if (std::ranges::count(tokens, tokenizer.special().unknown) > 0) {
     fmt::print(stderr, "attend: --ban '{}': not in the vocabulary, so it is never written anyway\n",
                text);
   } else {
-    search.banned.push_back(std::move(tokens));
+    banned.push_back(std::move(tokens));
   }
 }
 
@@ -146,9 +163,8 @@ int run_translate(const Options& options) {
                           .longest_line = options.batching.longest_line};
   options.flags.apply(config.search);
   if (options.alignments.links || options.draw) config.alignment = options.alignments.config();
-  for (const std::string& text : options.banned) {
-    ban(text, *models.front().target, config.search);
-  }
+  const Tokenizer& target = models.front().tokenizer(models.front().written().name);
+  for (const std::string& text : options.banned) ban(text, target, config.banned);
   const bool many = config.search.n_best > 1;
   const Translator translate(std::move(models), config);
 
@@ -179,15 +195,15 @@ int run_translate(const Options& options) {
 Command add_translate(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("translate", "Rewrite lines of text with a trained model");
   auto options = std::make_shared<Options>();
-  parser->add_option("model", options->models, "model directory; several write together")
+  parser->add_option("model", options->models, "model directory; several form an ensemble")
       ->required()
       ->type_name("DIRECTORY");
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)");
   parser->add_option("--starts", options->starts, "what each translation starts with, a line each");
   parser->add_option("--ban", options->banned, "words that are never written; repeat for more");
   options->batching.add(*parser);
-  parser->add_flag("--scores", options->scores, "||| and the score after each line");
-  parser->add_flag("--draw", options->draw, "what each target token looked at, below each line");
+  parser->add_flag("--scores", options->scores, "add ||| and the score to each line");
+  parser->add_flag("--draw", options->draw, "draw below each line what each token looked at");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->flags.add(*parser, SearchConfig());
   options->alignments.add(*parser);
@@ -197,8 +213,8 @@ Command add_translate(CLI::App& app) {
       "  attend translate model --beam 8 --n-best 8 --input test.de > nbest.txt\n"
       "  attend translate first second --input test.de      (an ensemble)\n"
       "  echo 'ein Haus' | attend translate model --draw\n"
-      "With --n-best above 1 a line is: number ||| text ||| score; a text is there once.\n"
-      "An empty line stays empty.");
+      "With --n-best above 1 a line is: number ||| text ||| score, and no text comes twice.\n"
+      "Blank lines stay blank.");
   parser->callback([options] { check(*options); });
   return {parser, [options] { return run_translate(*options); }};
 }

@@ -6,10 +6,15 @@ endif()
 # Kernels lose about 5 % at -O3 (docs/performance.md), so a release is -O2.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+# Headers that nearly every file includes are compiled once for each target; ccache must be told that
+# they may be.
 find_program(ATTEND_CCACHE ccache)
 if(ATTEND_CCACHE AND PROJECT_IS_TOP_LEVEL)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTEND_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    env CCACHE_SLOPPINESS=pch_defines,time_macros ${ATTEND_CCACHE})
 endif()
+set(ATTEND_COMMON_HEADERS <algorithm> <cmath> <cstdint> <filesystem> <functional> <map> <memory>
+  <optional> <span> <string> <string_view> <vector> <fmt/format.h>)
 
 add_library(attend_settings INTERFACE)
 target_compile_features(attend_settings INTERFACE cxx_std_20)

@@ -1,4 +1,4 @@
-// Trains a model to write words backwards, and looks at what it looks at.
+// Trains a model to write words backwards, and draws its attention and saliency.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,6 +6,7 @@
 
 #include "attend/inspect/attention_pictures.h"
 #include "attend/inspect/draw.h"
+#include "attend/models/rnn_config.h"
 #include "attend/train/run.h"
 
 using namespace attend;
@@ -25,8 +26,9 @@ int main() {
 
   RunConfig config;
   config.model = ModelConfig::of_preset("bahdanau");
-  config.model.rnn.embedding = 16;
-  config.model.rnn.hidden = 48;
+  auto& settings = config.model.settings.as<RnnConfig>();
+  settings.embedding = 16;
+  settings.hidden = 48;
   config.data.source = folder / "pairs.tsv";
   config.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
   config.batch.tokens = 800;
@@ -38,21 +40,20 @@ int main() {
   run_training(config, silent, false);
 
   const TextModel model = TextModel::load(config.out);
-  const Reading reading = written_reading(model, "saint");
-  const std::string layer = model.model->attention_layers().front().name;
-  HeatMap attention = attention_picture(model, reading, layer);
+  const Trace trace = written_trace(model, "saint");
+  HeatMap attention = attention_picture(model, trace, trace.layers.front().name);
   attention.most = 1.0f;  // black is all of the weight
-  const HeatMap saliency = saliency_picture(model, reading);
-  fmt::print("{}", draw({&attention, 1}, PictureFormat::kTerminal));
-  fmt::print("{}", draw({&attention, 1}, PictureFormat::kMoses));
-  for (size_t t = 0; t < reading.target.size(); ++t) {  // what counted most for each letter
+  const HeatMap saliency = saliency_picture(model, trace);
+  fmt::print("{}", draw_maps({&attention, 1}, PictureFormat::kTerminal));
+  fmt::print("{}", draw_maps({&attention, 1}, PictureFormat::kMoses));
+  for (size_t t = 0; t + 1 < saliency.rows.size(); ++t) {  // what counted most for each letter
     size_t most = 0;
-    for (size_t s = 0; s < reading.source.size(); ++s) {
+    for (size_t s = 0; s < saliency.columns.size(); ++s) {
       if (saliency.at(t, s) > saliency.at(t, most)) most = s;
     }
     fmt::print("{} from {}\n", saliency.rows[t], saliency.columns[most]);
   }
-  std::ofstream(folder / "saint.html") << draw({&attention, 1}, PictureFormat::kHtml);
+  std::ofstream(folder / "saint.html") << draw_maps({&attention, 1}, PictureFormat::kHtml);
   std::filesystem::remove_all(folder);
 }
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "attend/base/special_tokens.h"
 #include "attend/decode/alignment.h"
-#include "attend/decode/score.h"
 #include "attend/decode/search.h"
 #include "attend/models/transformer.h"
 #include "attend/ops/cross_entropy.h"
@@ -23,6 +21,7 @@ const std::vector<std::string> kOfWalkers = {"tired", "hungry", "lazy", "afraid"
 const std::vector<std::string> kOfWays = {"wide", "busy", "dark", "icy"};
 
 // Words by number, after the special ones.
+const SpecialTokens kSpecial;
 std::map<std::string, int32_t> ids;
 std::vector<std::string> words(3);
 int32_t id(const std::string& word) {
@@ -38,8 +37,7 @@ std::vector<int32_t> sentence(const std::string& walker, const std::string& way,
                            "because", "it", "was", "too", why.c_str()}) {
     all.push_back(id(word));
   }
-  all.push_back(kEnd);
-  return all;
+  return framed(all, {.end = true}, kSpecial);
 }
 
 int main() {
@@ -64,20 +62,22 @@ int main() {
   Rng rng(2);
   Transformer model(config, rng);
   Optimizer optimizer(parameters(model), {.rate = 3e-3});
-  const Tokens all(sources, Packing::even(count, 13));
-  const DecoderRows rows = decoder_rows({targets, Packing::even(count, 1)});
+  const Batch all("source", {sources, Packing::even(count, 13)});
+  const TeacherRows rows = teacher_rows({targets, Packing::even(count, 1)}, kSpecial);
   for (int step = 0; step < 300; ++step) {
     backward(cross_entropy(model.logits(all, rows.inputs), rows.labels));
     optimizer.step();
   }
 
   for (const std::string why : {"tired", "wide"}) {
-    const Tokens source(sentence("animal", "street", why), Packing::of({13}));
-    const Hypothesis best = search(model, source, {.beam = 1})[0][0];
-    const Tokens target(best.tokens, Packing::of({1}));
+    const Tokens source = one_sequence(sentence("animal", "street", why));
+    const Batch inputs("source", source);
+    const Hypothesis best =
+        search(model, inputs, SearchConfig{.beam = 1}, {.special = kSpecial})[0][0];
     fmt::print("the animal did not cross the street because it was too {}: it = {}\n", why,
                words[static_cast<size_t>(best.tokens.at(0))]);
-    const Tensor weights = alignments(model, source, target, {.layer = "decoder.1.cross"})[0];
+    const Tensor weights = alignments(model, inputs, one_sequence(best.tokens), kSpecial,
+                                      {.layer = "decoder.1.cross"})[0];
     const auto row = weights.slice_rows(0, 1).span();
     const auto most = std::ranges::max_element(row) - row.begin();
     fmt::print("  read from '{}'\n", words[static_cast<size_t>(source.ids.indices()[most])]);

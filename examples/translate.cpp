@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "attend/decode/translator.h"
+#include "attend/io/config.h"
 #include "attend/train/run.h"
 
 using namespace attend;
@@ -22,7 +23,8 @@ int main() {
   RunConfig config;
   config.out = folder.path() / "model";
   config.model = ModelConfig::of_preset("bahdanau");
-  config.model.rnn.embedding = 16, config.model.rnn.hidden = 48;
+  set_flag(config.model, "rnn.embedding", "16");
+  set_flag(config.model, "rnn.hidden", "48");
   config.data.source = folder.path() / "pairs.tsv";
   config.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
   config.batch.tokens = 800;

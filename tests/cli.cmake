@@ -25,6 +25,8 @@ foreach(option window batch-tokens longest-line)
   expect(2 "--${option}: should be a whole number from 1" score x --${option} 0)
 endforeach()
 expect(2 "--batch-tokens: should be a whole number from 1" evaluate x --source y --batch-tokens 0)
+expect(2 "--n-best: should be a whole number from 1 to 1000000, not '0'" classify x -n 0)
+expect(2 "--text: does not go with --source" evaluate x --source y --text z)
 
 # Options that would do nothing.
 expect(2 "--top-k: goes with --sample" translate x --top-k 3)
@@ -33,26 +35,26 @@ expect(2 "--alignment-layer: goes with --alignments" translate x --alignment-lay
 expect(2 "--alignment-head: goes with --alignments" score x --alignment-head 1)
 expect(2 "--words: goes with --alignments" translate x --words)
 expect(2 "--draw: .*--json" translate x --draw --json)
-expect(2 "--(part|layer) excludes --(part|layer)" inspect x a --part encoder --layer b)
-expect(2 "--layer: rollout and flow take all layers together; leave out --layer" inspect x a --show rollout --layer b)
+expect(2 "--(from|layer) excludes --(from|layer)" inspect x a --from a --layer b)
+expect(2 "--layer: rollout and flow combine all layers" inspect x a --show rollout --layer b)
 expect(2 "--head: rollout" inspect x a --show flow --head 1)
-expect(2 "--part: gradients .*; leave out --part" inspect x a --show integrated --part encoder)
+expect(2 "--from: gradients .*" inspect x a --show integrated --from source)
 expect(2 "--head: entropy .*; leave out --head" inspect x a --show entropy --head 1)
-expect(2 "--show: entropy has no links" inspect x a --show entropy --out b.moses)
+expect(2 "--show: entropy has no word links" inspect x a --show entropy --out b.moses)
 expect(2 "--head: should be a number from 0, mean, max or all, not 'foo'" inspect x a --head foo)
 expect(2 "--target: .*nothing is searched" inspect x a --target b --beam 3)
 expect(2 "not expected: --n-best" inspect x a --n-best=3)
 expect(2 "not expected: --n-best" evaluate x --source a --n-best=3)
-expect(2 "--out: there is no directory /nonexistent; make it first" inspect x a --out /nonexistent/b.svg)
+expect(2 "--out: there is no directory /nonexistent; create it first" inspect x a --out /nonexistent/b.svg)
 expect(2 "--out: ${WORK} is a directory; name a file" inspect x a --out ${WORK})
-expect(2 "--out: the ending of b tells no format; there are: .svg, .*, .txt; or give --format" inspect x a --out b)
-expect(2 "--out: the ending of b.bmp tells no format" inspect x a --out b.bmp)
+expect(2 "--out: b has no known ending; use one of: .svg, .*, .txt; or add --format" inspect x a --out b)
+expect(2 "--out: b.bmp has no known ending" inspect x a --out b.bmp)
 expect(2 "--format: unknown format 'bmp'; there are: terminal, svg, png" inspect x a --format bmp)
-expect(2 "--columns, --colours: are of the terminal, .*; leave out" inspect x a --columns 40 --out b.SVG)
+expect(2 "--columns, --colours: are for the terminal" inspect x a --columns 40 --out b.SVG)
 expect(2 "--port: .*99999.*0.*65535" explore x --port 99999)
 
 # Every command has a help with examples.
-foreach(command train translate score evaluate info completion "tokenizer;train"
+foreach(command train translate classify score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
   expect(0 "Usage: attend .*Example" ${command} --help)
 endforeach()
@@ -95,7 +97,7 @@ expect(0 "^3 [0-9 ]+\n" tokenizer encode ${WORK}/words --ids)
 file(WRITE ${WORK}/ids "${OUT}")
 set(INPUT ${WORK}/ids)
 expect(0 "^the cat sat on the mat\na dog\n$" tokenizer decode ${WORK}/words --ids)
-expect(1 "standard input:1: the tokenizer has no '3'; was this encoded with another one" tokenizer decode ${WORK}/words)
+expect(1 "standard input:1: the tokenizer has no '3'; was this encoded with another tokenizer" tokenizer decode ${WORK}/words)
 set(INPUT /dev/null)
 expect(0 "^$" tokenizer encode ${WORK}/words)
 expect(1 "not a SentencePiece model" tokenizer encode ${WORK}/ref)
@@ -121,9 +123,9 @@ expect(0 "trained 1 steps" train --preset tiny --source ${WORK}/months --target 
   --model.transformer.decoder-layers 2 --model.transformer.positions learned
   --model.transformer.max-length 12 --training.steps 1)
 file(WRITE ${WORK}/lines "may\n\n  \nmay\njanuary january\nmay\n")
-expect(1 "^[^\n]+\n\n\n[^\n]+\nattend: [^\n]*lines:5: the line has 15 tokens, and the model has learned places for 11; break it"
+expect(1 "^[^\n]+\n\n\n[^\n]+\nattend: [^\n]*lines:5: the line has 15 tokens, but the model has learned positions for 11; break it"
   translate ${model} --input ${WORK}/lines)
-expect(1 "lines:1: the line has 3 tokens, and at most 2 go .*raise --longest-line" translate ${model}
+expect(1 "lines:1: the line has 3 tokens, but at most 2 are allowed.*raise --longest-line" translate ${model}
   --input ${WORK}/lines --longest-line 2)
 expect(0 "^0 [|][|][|]  [|][|][|] 0.0000\n1 [|][|][|]  [|][|][|] 0.0000\n$" translate ${model} --input ${WORK}/blank --n-best 2 --window 1)
 expect(0 "^{.line.:0,.source.:..,.translations.:.{.text.:..,.score.:0.0," translate ${model}
@@ -148,9 +150,9 @@ expect(0 "^decoder.0.cross, mean [|][|][|] [0-9]-0 .*\ndecoder.1.cross, mean [|]
 expect(0 ".columns.:..m.,.<unk:x>.,.a." inspect ${model} mxay --target 01 --format json)
 
 # What is longer than the model has places for.
-expect(1 "inspect: source: the line has 15 tokens, and the model has learned places for 11" inspect ${model}
+expect(1 "inspect: .source. has 15 tokens, but the model has positions for 11" inspect ${model}
   "january january")
-expect(1 "inspect: target: the line has 15 tokens, and the model has learned places for 11" inspect ${model}
+expect(1 "inspect: .target. has 15 tokens, but the model has positions for 11" inspect ${model}
   may --target 055555555555555)
 
 string(REPEAT "may " 300000 line)
@@ -172,7 +174,7 @@ if(SETPRIV AND user STREQUAL "0")
 endif()
 if(hidden EQUAL 0)  # not so in root's own directory, which nobody may enter
   execute_process(COMMAND ${nobody} ${ATTEND} ${rank} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT result EQUAL 0 OR NOT out MATCHES "^layer" OR NOT err MATCHES "not remembered: .*--alignment-layer dec")
+  if(NOT result EQUAL 0 OR NOT out MATCHES "^layer" OR NOT err MATCHES "could not be saved: .*--alignment-layer dec")
     message(FATAL_ERROR "A directory that cannot be written to: exit ${result}, ${out}${err}")
   endif()
   file(MAKE_DIRECTORY ${WORK}/closed)
@@ -183,10 +185,10 @@ if(hidden EQUAL 0)  # not so in root's own directory, which nobody may enter
   endif()
 endif()
 file(WRITE ${WORK}/gold "0-0\n0-3\n")
-expect(1 "gold:2: the link 0-3 leads out of the line, which has 1 words of the source and 1 of the target" ${rank})
+expect(1 "gold:2: the link 0-3 points outside the line, which has 1 source words and 1 target words" ${rank})
 
 # No model where one is named.
-foreach(command translate info "score;--source;${WORK}/ref;--target;${WORK}/ref")
+foreach(command translate classify info "score;--source;${WORK}/ref;--target;${WORK}/ref")
   list(POP_FRONT command name)
   expect(1 "empty: not a model directory.*attend train" ${name} ${WORK}/empty ${command})
   expect(2 "model is required" ${name})
@@ -210,6 +212,7 @@ function(expect_completion expected)
 endfunction()
 expect_completion("train translate tokenizer" attend t)
 expect_completion("score" attend --threads 2 sc)
+expect_completion("classify" attend cl)
 expect_completion("decode" attend tokenizer d)
 expect_completion("--mean" attend score model --m)
 expect_completion("byte bpe" attend train --vocabulary.kind b)
@@ -228,7 +231,7 @@ endif()
 
 # Options that would do nothing for texts, for links, or where layers are ranked.
 foreach(option "--beam;3" "--sample" "--max-length;9" "--batch-tokens;9" "--longest-line;9" "--source;a"
-    "--target;a")
+    "--target;a" "--text;a" "--label;a")
   list(GET option 0 name)
   expect(2 "^attend: ${name}: goes with a model" ${texts} ${option})
   expect(2 "^attend: ${name}: goes with a model" evaluate --alignments a --gold b ${option})
@@ -252,7 +255,7 @@ expect(2 "--top-k: goes with --sample" translate x --sample=false --top-k 3)
 file(WRITE ${WORK}/pairs "may\t05\njanuary january\t01\n")
 file(WRITE ${WORK}/gold "0-0\n0-0\n")
 expect(1 "pairs:2: the line has 15 tokens" evaluate ${model} --source ${WORK}/pairs --gold ${WORK}/gold)
-expect(1 "months:1: the line has 7 tokens, and at most 5 go" ${rank} --longest-line 5)
+expect(1 "months:1: the line has 7 tokens, but at most 5 are allowed" ${rank} --longest-line 5)
 expect(1 "length_penalty of nan" translate ${model} --input ${WORK}/months --length-penalty nan)
 expect(1 "temperature inf" translate ${model} --input ${WORK}/months --sample --temperature inf)
 
@@ -284,5 +287,5 @@ expect(0 "words: 10 tokens" tokenizer train ${WORK}/ref --kind word --vocabulary
 
 # Settings in braces are YAML unless the file's name says JSON.
 file(WRITE ${WORK}/config.yaml "{model: {preset: tiny}}\n")
-expect(0 "transformer" train ${WORK}/config.yaml --source ${WORK}/months --target ${WORK}/numbers
+expect(0 "task +translate.*transformer" train ${WORK}/config.yaml --source ${WORK}/months --target ${WORK}/numbers
   --out ${WORK}/braces --vocabulary.kind character --dry-run)

@@ -6,12 +6,13 @@ file(WRITE ${WORK}/words "january\nmay\nseptember\nfebruary\nmarch\napril\n")
 file(WRITE ${WORK}/numbers "01\n05\n09\n02\n03\n04\n")
 file(WRITE ${WORK}/short "january\n")
 file(WRITE ${WORK}/empty "")
+file(WRITE ${WORK}/blank "\n")
 set(model ${WORK}/model)
 set(train train --preset tiny --target ${WORK}/numbers --out ${model}
   --vocabulary.kind character --model.transformer.feed-forward 64
   --model.transformer.encoder-layers 1 --model.transformer.decoder-layers 1
   --model.transformer.dropout 0 --training.label-smoothing 0 --training.report-every 20
-  --optimizer.rate 0.01 --schedule.warmup 5 --looks.every 30 --looks.sentences 2)
+  --optimizer.rate 0.01 --schedule.warmup 5 --snapshots.every 30 --snapshots.sentences 2)
 
 set(words --source ${WORK}/words)
 
@@ -19,7 +20,7 @@ expect(1 "short has 1 lines but .*numbers has 6" ${train} --source ${WORK}/short
 if(EXISTS ${model})
   message(FATAL_ERROR "A refused run left ${model}")
 endif()
-expect(0 "trained 40 steps" ${train} ${words} --model.transformer.width 32 --training.steps 40)
+expect(0 "task: translate .source and target., objective teacher_forcing.*trained 40 steps" ${train} ${words} --model.transformer.width 32 --training.steps 40)
 expect(0 "resumed at step 40.*trained 90 steps" ${train} ${words} --model.transformer.width 32 --training.steps 90)
 expect(0 "resumed at step 90.*trained 100 steps" ${train} ${words} --model.transformer.width 32 --steps +10)
 expect(2 "--steps.*whole number" ${train} ${words} --steps +x)
@@ -33,7 +34,8 @@ expect(0 "steps +105 .100 done." ${train} ${words} --model.transformer.width 32 
 set(none ${WORK}/none)
 set(small --preset tiny --target ${WORK}/numbers --vocabulary.kind character --model.transformer.width 32)
 expect(1 "model.transformer.dropout is 1.5" train ${small} ${words} --out ${none} --model.transformer.dropout 1.5)
-expect(1 "model.rnn.hidden = 8 would change nothing" train ${small} ${words} --out ${none} --model.rnn.hidden 8)
+expect(2 "model.rnn.hidden would change nothing: the kind is transformer" train ${small} ${words} --out ${none}
+  --model.rnn.hidden 8)
 expect(1 "words:1: .*--target FILE" train ${words} --out ${none})
 expect(1 "short has 1 lines" train ${small} ${words} --out ${none} --valid-source ${WORK}/short
   --valid-target ${WORK}/numbers)
@@ -47,7 +49,7 @@ expect(0 "trained 1 steps" train ${WORK}/preset.yaml --model.preset vanilla ${wo
   --out ${WORK}/preset --model.rnn.hidden 8)
 expect(0 "preset vanilla.*attention +none" info ${WORK}/preset)
 file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau, rnn: {hidden: 8}}\n")
-expect(1 "are of preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${words} --out ${none})
+expect(1 "are for preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${words} --out ${none})
 
 # A signal stops it, and it says how to go on.
 execute_process(COMMAND timeout --preserve-status -s INT 3 ${ATTEND} train ${small} ${words} --out ${WORK}/stopped
@@ -88,7 +90,7 @@ file(WRITE ${WORK}/escapes "a${escape}b\n")
 file(WRITE ${WORK}/sequence "${escape}[2J\n")
 expect(0 "6 tokens" tokenizer train ${WORK}/escapes --kind character --out ${WORK}/escapes.txt)
 expect(0 "^a ${escape} b\n$" tokenizer encode ${WORK}/escapes.txt --input ${WORK}/escapes)
-expect(1 "no '.x1b.2J'; was this encoded with another one" tokenizer decode ${WORK}/escapes.txt
+expect(1 "no '.x1b.2J'; was this encoded with another tokenizer" tokenizer decode ${WORK}/escapes.txt
   --input ${WORK}/sequence)
 if(terminal)
   execute_process(COMMAND ${SCRIPT} -qec "'${ATTEND}' tokenizer encode '${WORK}/escapes.txt' \
@@ -113,7 +115,7 @@ expect(2 "--beam should be a whole number" translate ${model} --beam x)
 expect(0 "^01\n.*decoder.0.cross" inspect ${model} january --columns 60)
 expect(0 "^{.title.:.decoder.0.cross, head 1.,.rows.:\\[.0.,.1.,.</s>.\\],.columns.:\\[.j." inspect
   ${model} january --target 01 --head 1 --format json)
-expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy --part encoder)
+expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy --from source --to source)
 expect(0 "^$" inspect ${model} january --show entropy --out ${WORK}/entropy.json)
 expect(0 "^[0-9]-0 [0-9]-1\n$" inspect ${model} january --format moses)
 foreach(show rollout flow gradient integrated)
@@ -136,8 +138,8 @@ if(terminal)
     execute_process(COMMAND ${CMAKE_COMMAND} -E env NO_COLOR=1 ${SCRIPT} -qec "stty cols 40; '${ATTEND}' inspect \
       '${model}' may --show ${show}" /dev/null INPUT_FILE /dev/null OUTPUT_VARIABLE ${show})
   endforeach()
-  if(NOT attention MATCHES "\nAttention weights show where the model\r?\n.*compare with saliency.\r?\n$"
-      OR NOT gradient MATCHES "above 0.*\nSaliency shows how the output would\r?\n" OR gradient MATCHES "compare")
+  if(NOT attention MATCHES "\nAttention weights show where the model\r?\n.*Compare with\r?\nsaliency.\r?\n$"
+      OR NOT gradient MATCHES "above 0.*\nSaliency shows how the output would\r?\n" OR gradient MATCHES "[Cc]ompare")
     message(FATAL_ERROR "inspect on a terminal of 40:\n${attention}${gradient}")
   endif()
 endif()
@@ -145,20 +147,20 @@ expect(1 "no attention layer 'x'; there are: encoder.0.self" inspect ${model} ma
 expect(1 "has 4 heads, from 0; there is no head 9" inspect ${model} may --head 9)
 expect(2 "--show" inspect ${model} may --show all)
 string(REPEAT "1" 4097 long)
-expect(1 "^attend: inspect: the source has 4097 tokens; it is for at most 4096, so give a sentence of it\n$"
+expect(1 "^attend: inspect: .source. has 4097 tokens; at most 4096 can be shown, so use a part of the text\n$"
   inspect ${model} ${long} --target 01)
-expect(1 "^attend: inspect: the target has 4097 tokens; it is for at most 4096, " inspect ${model} may
+expect(1 "^attend: inspect: .target. has 4097 tokens; at most 4096 can be shown, " inspect ${model} may
   --target ${long})
 expect(1 "not a model directory" explore ${WORK})
 
 # One without attention.
 expect(0 "trained 1 steps" train --preset vanilla ${words} --target ${WORK}/numbers --out ${WORK}/fixed
   --vocabulary.kind character --model.rnn.hidden 16 --training.steps 1)
-expect(1 "the model has no attention; try --show gradient" inspect ${WORK}/fixed may)
-expect(1 "the model has no encoder attention" inspect ${WORK}/fixed may --show rollout)
+expect(1 "the model has no attention to look at; use saliency instead" inspect ${WORK}/fixed may)
+expect(1 "the model has no attention to look at; use saliency instead" inspect ${WORK}/fixed may --show rollout)
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 file(RENAME ${WORK}/fixed/model.safetensors ${WORK}/weights)
-expect(1 "fixed: no model.safetensors yet.*attend average" translate ${WORK}/fixed)
+expect(1 "fixed: there is no model.safetensors yet.*attend average" translate ${WORK}/fixed)
 expect(0 "once: the mean of the weights at steps 1" average ${WORK}/fixed --last 1 --out ${WORK}/once)
 file(RENAME ${WORK}/weights ${WORK}/fixed/model.safetensors)
 
@@ -229,21 +231,51 @@ file(WRITE ${WORK}/labels "very good\nbad\nvery good\nbad\n")
 set(settings --out ${WORK}/label --training.steps 60 --training.report-every 20
   --optimizer.rate 0.01 --schedule.warmup 5)
 set(label train --preset label ${settings} --vocabulary.kind word
-  --model.transformer.width 32 --model.transformer.encoder-layers 1)
-set(files --source ${WORK}/texts --target ${WORK}/labels)
-expect(0 "model: label.*trained 60 steps" ${label} ${files} --vocabulary.target-kind line
+  --model.label.encoder.transformer.width 32 --model.label.encoder.transformer.encoder-layers 1)
+set(files --text ${WORK}/texts --label ${WORK}/labels)
+expect(0 "task: classify .text and label.*model: label.*trained 60 steps" ${label} ${files}
   --model.label.pooling attention)
-expect(0 "^very good\nbad\nvery good\nbad\n$" translate ${WORK}/label --input ${WORK}/texts)
-expect(0 "^0 [|][|][|] very good [|][|][|] -[0-9.]+\n0 [|][|][|] bad [|][|][|] -[0-9.]+\n1 [|][|][|] bad"
-  translate ${WORK}/label --input ${WORK}/texts --n-best 5)
-expect(0 "^very good [|][|][|] [0-2]-0\nbad [|][|][|] [0-2]-0\n" translate ${WORK}/label
-  --input ${WORK}/texts --alignments)
-expect(0 "^very good\nbad\n" translate ${WORK}/label --input ${WORK}/texts --min-length 3)
-expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label ${files} --metric accuracy)
-expect(0 "^-[0-9.]+\tvery▁good -[0-9.]+\t</s> -?0\\.0+\n" score ${WORK}/label --tokens ${files})
-expect(0 "label, preset label.*pooling +attention.*transformer.width +32" info ${WORK}/label)
+expect(0 "^very good\t0[.][0-9]+\nbad\t0[.][0-9]+\nvery good\t0[.][0-9]+\nbad\t0[.][0-9]+\n$" classify ${WORK}/label
+  --input ${WORK}/texts)
+set(classified "${OUT}")
+execute_process(COMMAND cat ${WORK}/texts COMMAND ${ATTEND} classify ${WORK}/label --window 1 OUTPUT_VARIABLE piped)
+expect_equal("${piped}" "${classified}" "classify through a pipe")
+expect(0 "^very good\t[01][.][0-9]+\tbad\t0[.][0-9]+\nbad\t[01][.][0-9]+\tvery good" classify ${WORK}/label
+  --input ${WORK}/texts -n 5)
+expect(0 "^{.line.:0,.text.:.a fine film.,.labels.:\\[{.label.:.very good.,.probability.:0[.]" classify ${WORK}/label
+  --input ${WORK}/texts --json)
+expect(0 "^(very good|bad)\t[01][.][0-9]+\n$" classify ${WORK}/label --input ${WORK}/blank)
+expect(1 "texts:1: the line has 3 tokens, but at most 2 are allowed" classify ${WORK}/label --input ${WORK}/texts
+  --longest-line 2)
+expect(0 "^accuracy +100.00  4 of 4 lines\nperplexity +1[.][0-9]+  .*4 labels\n$" evaluate ${WORK}/label ${files})
+expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label --source ${WORK}/texts --target ${WORK}/labels
+  --metric accuracy)
+expect(1 "--metric bleu does not apply to a model that gives labels; use accuracy or perplexity" evaluate
+  ${WORK}/label ${files} --metric bleu)
+expect(0 "label, preset label.*label: 2 tokens, line.*transformer.width +32.*pooling +attention" info ${WORK}/label)
+set(INPUT ${WORK}/labels)
+expect(0 "^very▁good\nbad\n" tokenizer encode ${WORK}/label --column label)
+set(INPUT ${WORK}/words)
+
+# A command for another kind of model names the right one.
+expect(1 "writes no sequences: it is a label model; use `attend classify`" translate ${WORK}/label --input ${WORK}/texts)
+expect(1 "writes no sequences: it is a label model; use `attend classify`" score ${WORK}/label
+  --source ${WORK}/texts --target ${WORK}/labels)
+expect(1 "gives no labels: it is a transformer model; use `attend translate`" classify ${model} --input ${WORK}/words)
+expect(1 "reads one text and writes another; give --source FILE --target FILE" evaluate ${model} ${files})
+
+# A settings file of the time when labels were targets, and its label model an encoder beside them.
+file(WRITE ${WORK}/old.yaml "model: {preset: label, label: {encoder: rnn, pooling: mean}, rnn: {hidden: 16}}
+vocabulary: {kind: word, target_kind: line}\ntraining: {steps: 2, accumulation: 2}\nlooks: {every: 0}
+data: {source: ${WORK}/texts, target: ${WORK}/labels}\nout: ${WORK}/old\n")
+expect(0 "training.accumulation 2 is now training.shards 2 with batch.tokens 8192.*trained 2 steps" train ${WORK}/old.yaml)
+expect(0 "encoder.kind +rnn.*encoder.rnn.hidden +16" info ${WORK}/old)
+expect(0 "trained 3 steps" train ${WORK}/old/attend.yaml --steps +1)
+
 file(RENAME ${WORK}/label ${WORK}/classes)
-expect(1 "a target of 2 tokens, where a label is one" ${label} ${files} --vocabulary.joint=false)
+expect(1 "labels:1: a label of 2 tokens, but a label is one" ${label} ${files} --vocabulary.target-kind word)
+expect(1 "the data has text and label .task classify.; give --source FILE --target FILE, or choose another model by --preset: label"
+  train ${settings} ${files})
 file(WRITE ${WORK}/other "fine\ndull\nfine\ndull\n")
 file(REMOVE_RECURSE ${WORK}/label)
 expect(0 "trained 60 steps" train --preset bahdanau ${settings} --model.rnn.hidden 32

@@ -2,7 +2,7 @@
 
 import { authorization } from './token.js';
 
-/** What the server said no to, in words for a person. Status 0: it did not answer at all. */
+/** What the server refused, in words for a person. Status 0: it did not answer at all. */
 export class ApiError extends Error {
   constructor(message, status) {
     super(message);
@@ -10,11 +10,16 @@ export class ApiError extends Error {
   }
 }
 
-/** @typedef {{name: string, part: 'encoder'|'decoder'|'cross', heads: number}} Layer */
+/**
+ * An attention layer, and which sequence looks at which in it.
+ * @typedef {{name: string, queries: string, keys: string, heads: number}} Layer
+ */
+/** What a model reads or writes. @typedef {{name: string, kind: string, written: boolean}} Column */
 /**
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
- *   writes: boolean, layers: Layer[], snapshots: number}} Model
+ *   writes: boolean, sequences: Column[], layers: Layer[], snapshots: number}} Model
  */
+/** @typedef {import('./pairs.js').Sequence} Sequence */
 /**
  * A map; `room`, where it is still growing, is for the rows of all of it.
  * @typedef {{rows: number, columns: number, values: Float32Array, room?: number}} Weights
@@ -24,17 +29,19 @@ export class ApiError extends Error {
 export const getModels = () => getJson('api/models');
 
 /**
- * What the rows and columns of a part's maps are; `path` as of another hypothesis.
- * @returns {Promise<{rows: string[], columns: string[]}>}
+ * What was read and written; `path` as of another hypothesis.
+ * @returns {Promise<{sequences: Sequence[]}>}
  */
-export const getLabels = (run, part, path = '') =>
-  getJson(`api/runs/${run}/labels?${new URLSearchParams({ part, path })}`);
+export const getSequences = (run, path = '') =>
+  getJson(`api/runs/${run}/sequences?${new URLSearchParams({ path })}`);
 
 /** @returns {Promise<{next: number, lines: Object[]}>} */
 export const getTraining = (model, from) => getJson(`api/training/${model}?from=${from}`);
 
-/** @typedef {{text: string, labels: Object<string, {rows: string[], columns: string[]}>}} Sentence */
-/** @returns {Promise<{steps: number[], sentences: Sentence[], layers: Layer[]}>} */
+/**
+ * @returns {Promise<{steps: number[], layers: Layer[],
+ *   sentences: Array<{text: string, sequences: Sequence[]}>}>}
+ */
 export const getSnapshots = (model) => getJson(`api/snapshots/${model}`);
 
 /** @returns {Promise<Weights>} */
@@ -46,12 +53,13 @@ export const getSnapshotMap = (model, query) =>
   getWeights(`api/snapshots/${model}/map?${new URLSearchParams(query)}`);
 
 /**
- * Small maps of all heads of all layers of a part, and how spread out each head looks.
+ * Small maps of all heads of the layers of a pair, and the entropy of each head.
+ * @param {import('./pairs.js').Ends} ends
  * @returns {Promise<{layers: number, heads: number, rows: number, columns: number,
  *   entropies: Float32Array, values: Uint8Array}>}
  */
-export async function getThumbnails(run, part, size, path = '') {
-  const query = new URLSearchParams({ part, size, path });
+export async function getThumbnails(run, ends, size, path = '') {
+  const query = new URLSearchParams({ ...ends, size, path });
   const response = await request(`api/runs/${run}/thumbnails?${query}`);
   const buffer = await response.arrayBuffer();
   const [layers, heads, rows, columns] = new Uint32Array(buffer, 0, 4);
@@ -61,7 +69,7 @@ export async function getThumbnails(run, part, size, path = '') {
 }
 
 /**
- * How much each input token moved each output token.
+ * How much each token of a sequence moved each token of the output.
  * @param {function(Weights): void} onRows called with the rows that are known, when there are more
  * @param {AbortSignal} signal
  * @returns {Promise<Weights>}
@@ -98,7 +106,7 @@ function wholeRows(buffer) {
 
 /**
  * Runs a sentence, and gives its events as they come.
- * @param {{model: number, source: string, target: ?string, start?: string,
+ * @param {{model: number, texts: Object<string, string>, output: ?string, start?: string,
  *   start_ids?: number[], beam: number, top: number}} body
  * @param {AbortSignal} signal
  */
@@ -144,5 +152,5 @@ async function getWeights(address) {
 }
 
 function translate(error) {
-  return error.name === 'AbortError' ? error : new ApiError('The explorer does not answer.', 0);
+  return error.name === 'AbortError' ? error : new ApiError('The explorer is not responding.', 0);
 }

@@ -1,4 +1,4 @@
-// Beam search: the tree of what was considered, and what a hypothesis chosen in it looked at.
+// Beam search: the tree of what was considered, and the attention of a hypothesis chosen in it.
 import { element } from './dom.js';
 import { Figure } from './figure.js';
 import { latest } from './latest.js';
@@ -42,9 +42,9 @@ export function beamView(app) {
       element(
         'p',
         { className: 'hint' },
-        'Each column is a step. The numbers of a candidate are its probability in percent, and ' +
-          'the log probability of all tokens up to it. Framed candidates went on, the others ' +
-          'were pruned. Choose one to see what it looked at.',
+        'Each column is a step. A candidate shows its probability in percent and the log ' +
+          'probability of all tokens up to it. Framed candidates were kept, the others pruned. ' +
+          'Choose one to see its attention.',
       ),
       tree.node,
       caption,
@@ -82,14 +82,15 @@ function describeNode({ token, log_probability, ended, kept }, tokenizer) {
 
 function outcomeOf({ ended, kept, children }, run) {
   if (!kept) return 'pruned';
-  if (ended || !run.model.writes) return 'ended';
+  if (ended) return 'ended';
   if (children.length) return 'pruned at the next step';
-  return run.done ? 'cut short' : 'going on';
+  return run.done ? 'cut off' : 'in progress';
 }
 
 /** The nodes as the server sent them. */
 function nodesOf(run) {
-  const sent = ['id', 'parent', 'token', 'token_id', 'log_probability', 'total', 'kept', 'ended'];
+  const scores = ['log_probability', 'total', 'kept', 'ends', 'ended', 'special'];
+  const sent = ['id', 'parent', 'token', 'token_id', ...scores];
   const nodes = [...run.nodes.values()].filter(({ id }) => id);
   return { nodes: nodes.map((node) => Object.fromEntries(sent.map((key) => [key, node[key]]))) };
 }

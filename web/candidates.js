@@ -5,7 +5,7 @@ import { idsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
 import { percent } from './numbers.js';
 import { fitted } from './paint.js';
-import { choiceText, end } from './tokens.js';
+import { choiceText } from './tokens.js';
 
 /** @param {import('./main.js').App} app */
 export function candidates(app) {
@@ -36,7 +36,7 @@ export function candidates(app) {
       element(
         'p',
         { className: 'hint' },
-        'What the model held likely at each step. Choose a token to write on from it instead.',
+        'The likeliest tokens at each step. Choose another one to continue from it.',
       ),
       list,
     ),
@@ -62,10 +62,11 @@ export function candidates(app) {
 function offers(run, node) {
   return run.nodes
     .get(node.parent)
-    .children.map(({ id, token, token_id, log_probability }) => ({
+    .children.map(({ id, token, token_id, ends, log_probability }) => ({
       id,
       token,
       token_id,
+      ends,
       probability: Math.exp(log_probability),
       chosen: id === node.id,
     }))
@@ -78,7 +79,7 @@ function card(app, run, path, step, onChoose) {
     onChoose();
     const all = [...before, offer];
     const startIds = all.map((node) => node.token_id).join(',');
-    if (offer.token_id !== end) app.rerun({ startIds, start: '', target: '', path: '' });
+    if (!offer.ends) app.rerun({ startIds, start: '', target: '', path: '' });
     else app.store.set({ path: idsOf(all) }); // nothing is left to write
   };
   const entries = offers(run, path[step]).map((offer) => {

@@ -2,7 +2,8 @@
 import { align, difference } from './align.js';
 import { choice, element, field, fillSelect } from './dom.js';
 import { latest } from './latest.js';
-import { loadMap, parts, selectionOf, titleOf } from './maps.js';
+import { loadMap, selectionOf, titleOf } from './maps.js';
+import { nameOf, pairOf } from './pairs.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
 import { tokenTexts } from './tokens.js';
@@ -62,10 +63,10 @@ export function compareView(app) {
     const isEmpty = isWhole && !compared[2].map.values.length;
     panels.show(isEmpty ? compared.slice(0, 2) : compared, row, column);
     shown = sides;
-    if (!isWhole) message.textContent = lackOf(sides, maps, app.selection.part);
-    else if (isEmpty) message.textContent = 'The two have no tokens in common to subtract.';
+    if (!isWhole) message.textContent = lackOf(sides, maps, app.selection.pair);
+    else if (isEmpty) message.textContent = 'The two have no tokens in common.';
     else if (kindOf(app) === 'inputs' && sides[0] === sides[1])
-      message.textContent = 'Both are the same so far: choose a word above, and change it.';
+      message.textContent = 'Both inputs are the same. Choose a word above to change it.';
     else message.textContent = '';
   };
   const showControls = (state) => {
@@ -79,7 +80,7 @@ export function compareView(app) {
       String(otherModel(app, state).id),
     );
     const second = secondOf(app, state).selection;
-    fillSelect(layer, layerOptions(app.model, app.selection.part), second.layer);
+    fillSelect(layer, layerOptions(app.model, app.selection.pair), second.layer);
     fillSelect(head, headOptions(app.model, second.layer), second.head);
   };
   return {
@@ -153,7 +154,7 @@ function secondOf(app, state) {
   if (kind === 'models') {
     const other = otherModel(app, state);
     const nearest = selectionOf(other, selection);
-    const theirs = nearest.part === selection.part ? nearest : selection; // of a part it has not
+    const theirs = nearest.pair === selection.pair ? nearest : selection; // of a pair it lacks
     const title = ({ shortName }, selected) => `${shortName}: ${titleOf(selected)}`;
     return {
       model: other,
@@ -165,14 +166,14 @@ function secondOf(app, state) {
   }
   if (kind === 'heads') {
     const chosen = selectionOf(model, {
-      part: selection.part,
+      pair: selection.pair,
       layer: state.layer2 || 'rollout',
       head: state.head2,
     });
-    const inPart =
-      chosen.part === selection.part ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
-    const titles = [titleOf(selection), titleOf(inPart)];
-    return { model, source: state.source, isSame: true, selection: inPart, titles };
+    const inPair =
+      chosen.pair === selection.pair ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
+    const titles = [titleOf(selection), titleOf(inPair)];
+    return { model, source: state.source, isSame: true, selection: inPair, titles };
   }
   const source = state.source2 || state.source;
   const titles = ['first input', 'second input'].map((name) => `${name}: ${titleOf(selection)}`);
@@ -180,14 +181,13 @@ function secondOf(app, state) {
 }
 
 /** Why there is nothing to compare: some of the runs have no map. */
-function lackOf(sides, maps, part) {
+function lackOf(sides, maps, pair) {
   const models = sides.map(({ run }) => run.model);
-  if (models[0] === models[1])
-    return 'This model has no attention to look at; what it wrote is above.';
-  const lacks = (model, side) => (part ? !maps[side] : !model.layers.length);
+  if (models[0] === models[1]) return 'This model has no attention. Its output is above.';
+  const lacks = (model, side) => (pair ? !maps[side] : !model.layers.length);
   const lacking = models.filter(lacks).map(({ shortName }) => shortName);
-  const what = part ? `attention from ${parts[part]}` : 'attention to look at';
-  return `There is no ${what} in ${lacking.join(' or ')}; what both wrote is above.`;
+  const what = pair ? `${nameOf(pair)} attention` : 'attention';
+  return `There is no ${what} in ${lacking.join(' or ')}. Both outputs are above.`;
 }
 
 /** Both sides, for a file; one where both are the same. */
@@ -200,10 +200,10 @@ function originOf(sides) {
   return sides[0] === sides[1] ? first : { ...first, second };
 }
 
-/** The map of a selection under a title of its own; null where the model has no such part. */
+/** The map of a selection under a title of its own; null where the model has no such pair. */
 async function mapOf({ run, path }, selection, title) {
-  const hasPart = run.model.layers.some(({ part }) => part === selection.part);
-  return hasPart ? { ...(await loadMap(run, selection, path)), title } : null;
+  const hasPair = run.model.layers.some((layer) => pairOf(layer) === selection.pair);
+  return hasPair ? { ...(await loadMap(run, selection, path)), title } : null;
 }
 
 /** Both outputs, with the tokens that the other does not have marked. */

@@ -1,6 +1,7 @@
-// The sentence, how it is to be written, and what was written.
-import { element } from './dom.js';
-import { defaults, numbersIn, ranges, within } from './state.js';
+// The sentence, the options of the output, and the output.
+import { element, field } from './dom.js';
+import { readBy } from './pairs.js';
+import { defaults, numbersIn, ranges, textsIn, within } from './state.js';
 
 const longFrom = 240; // letters
 const $ = (id) => document.getElementById(id);
@@ -15,6 +16,7 @@ export function composer(app) {
   const number = (name) =>
     within(Math.round(Number(inputs[name].value)) || defaults[name], ranges[name]);
 
+  const others = otherTexts($('others'));
   const isOther = () => source.value.trim() !== app.store.state.source;
   /** What was given for another sentence is not meant for this one. */
   const given = (name) => {
@@ -25,6 +27,7 @@ export function composer(app) {
   const submit = () =>
     app.rerun({
       source: source.value.trim(),
+      others: others.value(),
       beam: number('beam'),
       top: number('top'),
       start: given('start'),
@@ -52,7 +55,7 @@ export function composer(app) {
 
   const text = element('span');
   const way = element('button', { type: 'button', className: 'quiet' });
-  /** Changes only what is not so yet: what is new is read aloud, and a new button has no focus. */
+  /** Changes only what differs: what is new is read aloud, and a new button has no focus. */
   const showOutput = (run) => {
     const { state } = app.store;
     const [name, go] = (run?.done && wayBack(app, state)) || [''];
@@ -65,12 +68,13 @@ export function composer(app) {
   let shown = '';
   /** Follows what the state asks for, and leaves alone what is being typed meanwhile. */
   const showRequest = (state) => {
-    const { source: sentence, beam, top, start, target } = state;
-    const request = JSON.stringify([sentence, beam, top, start, target]);
+    const { source: sentence, others: more, beam, top, start, target } = state;
+    const request = JSON.stringify([sentence, more, beam, top, start, target]);
     if (request === shown) return;
     shown = request;
     source.value = sentence;
     for (const [name, input] of Object.entries(inputs)) input.value = state[name];
+    others.fill(textsIn(more));
     fit(source);
   };
   showRequest(app.store.state); // one may type before the models are known
@@ -78,8 +82,12 @@ export function composer(app) {
     /** Follows the state and the run. */
     update() {
       const { state } = app.store;
+      const { run, model } = app;
+      const [first, ...further] = readBy(model);
+      others.show(further);
       showRequest(state);
-      const { run } = app;
+      inputs.start.parentElement.hidden = !first; // the text itself is the beginning
+      source.placeholder = first || !model.writes ? 'Type a sentence' : 'Type a text to continue';
       setText(options.querySelector('summary'), summary(state, run));
       const isWriting = Boolean(run && !run.done && !run.stopped);
       written.setAttribute('aria-busy', isWriting);
@@ -89,6 +97,32 @@ export function composer(app) {
     focus() {
       source.focus();
       source.select();
+    },
+  };
+}
+
+/** Fields for what a model reads beside the sentence; few models read anything. */
+function otherTexts(node) {
+  const inputs = () => [...node.querySelectorAll('input')];
+  let shown = '';
+  let texts = [];
+  const fill = (given) => {
+    texts = given;
+    inputs().forEach((input, i) => (input.value = texts[i] ?? ''));
+  };
+  return {
+    /** @param {string[]} names */
+    show(names) {
+      if (names.join() === shown) return;
+      shown = names.join();
+      const make = (name) => field(name, element('input', { dir: 'auto', spellcheck: false }));
+      node.replaceChildren(...names.map(make));
+      fill(texts);
+    },
+    fill,
+    value() {
+      const given = inputs().map((input) => input.value.trim());
+      return given.some(Boolean) ? JSON.stringify(given) : '';
     },
   };
 }

@@ -49,14 +49,14 @@ async function rasterize(source) {
   await image.decode();
   const scale = Math.min(sharpness, widest / Math.max(image.width, image.height));
   URL.revokeObjectURL(address);
-  if (scale < readable) throw new Error('This is too large for a PNG that can be read: save an SVG.');
+  if (scale < readable) throw new Error('Too large for a legible PNG: save an SVG instead.');
   const canvas = element('canvas', {
     width: Math.round(image.width * scale),
     height: Math.round(image.height * scale),
   });
   canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
-  if (!blob) throw new Error('The browser makes no PNG as large as this: save an SVG.');
+  if (!blob) throw new Error('The browser cannot make a PNG this large: save an SVG instead.');
   return blob;
 }
 

@@ -14,7 +14,7 @@ export class Figure {
    *   tallest?: number}} [options] as of the matrix
    */
   constructor(label, app, { onPin, ...options } = {}) {
-    const hint = isTouched ? 'Tap a cell.' : 'Point at a cell, or walk with the arrow keys.';
+    const hint = isTouched ? 'Tap a cell.' : 'Point at a cell, or move with the arrow keys.';
     this.readout = new Readout(hint);
     this.scale = legend();
     this.matrix = new Matrix(label, {

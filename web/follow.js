@@ -1,6 +1,7 @@
 // Keeping a view at the map that the state selects.
 import { latest } from './latest.js';
 import { loadMap } from './maps.js';
+import { pairOf } from './pairs.js';
 
 /**
  * What a view of one map does: it shows what is known while the model writes, then the whole.
@@ -18,8 +19,9 @@ export function followMap(app, show, clear) {
       const key = JSON.stringify([run.id, selection, path]);
       return load(key, () => loadMap(run, selection, path), show);
     }
-    // What is known meanwhile is where the output looks in the input.
-    const live = selection.part === 'cross' && run.liveMap();
+    // What is known meanwhile is where the steps say that the output looked.
+    const isWatched = run.watched && selection.pair === pairOf(run.watched);
+    const live = isWatched && run.liveMap();
     if (!live) return load.reset();
     load.drop();
     show(live);

@@ -4,12 +4,13 @@ import { element, isTouched } from './dom.js';
 import { followMap } from './follow.js';
 import { isCrowded, labelsOf, layoutOf, Lines, linesOf, sidesOf } from './lines.js';
 import { escape, heading, svgDocument, tag } from './markup.js';
+import { isSelf } from './pairs.js';
 import { Readout } from './readout.js';
 
 /** @param {import('./main.js').App} app */
 export function headView(app) {
   const act = isTouched ? 'Tap' : 'Point at';
-  const readout = new Readout(`${act} a token to see where it looks and who looks at it.`, false);
+  const readout = new Readout(`${act} a token to see what it looks at and what looks at it.`, false);
   const lines = new Lines({
     onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
     onPoint(side, index) {
@@ -29,7 +30,7 @@ export function headView(app) {
   const hint = element(
     'p',
     { className: 'hint', hidden: true },
-    'Only the strongest lines are drawn, more of them for the token in focus.',
+    'Only the strongest lines are drawn; the token in focus has more.',
   );
   const node = element(
     'div',
@@ -39,7 +40,7 @@ export function headView(app) {
   );
   const show = (map) => {
     hint.hidden = !isCrowded(map);
-    lines.show({ ...map, isSelf: app.selection.part !== 'cross' });
+    lines.show({ ...map, isSelf: isSelf(app.selection.pair) });
     const { side, row, column } = app.store.state;
     if (side === 'columns') lines.pin(side, column);
     else lines.pin('rows', row);

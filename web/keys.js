@@ -2,17 +2,17 @@
 import { element } from './dom.js';
 
 const listed = [
-  ['/', 'write a sentence'],
+  ['/', 'edit the sentence'],
   ['1 – 9', 'choose a view'],
   ['[  ]', 'previous and next layer'],
   [',  .', 'previous and next head'],
-  ['← ↑ → ↓', 'walk through the map, the tokens or the tree in focus'],
+  ['← ↑ → ↓', 'move through the map, tokens or tree in focus'],
   ['+  −  0', 'zoom a map'],
-  ['Space', 'play, where there is a slider'],
-  ['Esc', 'let go of a cell of the map in focus, or leave the sentence'],
+  ['Space', 'play or pause a slider'],
+  ['Esc', 'release the chosen cell, or leave the sentence'],
   ['e', 'export'],
   ['t', 'light or dark'],
-  ['?', 'these keys'],
+  ['?', 'show these keys'],
 ];
 
 /**

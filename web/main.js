@@ -4,10 +4,11 @@ import { composer } from './composer.js';
 import { fillSelect } from './dom.js';
 import { save } from './export.js';
 import { describeKeys, listenForKeys } from './keys.js';
-import { layersOf, selectionOf } from './maps.js';
+import { selectionOf } from './maps.js';
 import { withShortNames } from './names.js';
 import { notice } from './notice.js';
 import { count } from './numbers.js';
+import { readBy, writtenBy } from './pairs.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
 import { numbersIn, Store } from './state.js';
@@ -86,7 +87,10 @@ function follow() {
 function stateFor(model) {
   const { state } = store;
   if (!state.startIds || model === app.model) return state;
-  return { ...state, startIds: '', start: app.run.beginning(numbersIn(state.startIds).length) };
+  const begun = app.run.beginning(numbersIn(state.startIds).length);
+  // The output of a model that reads nothing else begins with the text itself.
+  const isContinued = !readBy(app.model).length && begun.startsWith(state.source);
+  return { ...state, startIds: '', start: isContinued ? begun.slice(state.source.length) : begun };
 }
 
 /** Shows on the view, after a moment, that something for it is on its way. */
@@ -101,8 +105,10 @@ function placeNow() {
 
 /** The model with the layers that can be chosen in the view. */
 function offered() {
-  const { part } = placeNow();
-  return part ? { ...app.model, layers: layersOf(app.model, part) } : app.model;
+  const { model } = app;
+  if (!placeNow().ofOutput) return model;
+  const written = writtenBy(model);
+  return { ...model, layers: model.layers.filter(({ queries }) => queries === written) };
 }
 
 /** Updates the page once in a frame, however much changes. */
@@ -160,7 +166,7 @@ async function saveAs(format) {
   closeExport();
   if (format === 'link') return copyLink();
   const picture = shown.view.export();
-  if (!picture) throw new Error('There is nothing here to save yet.');
+  if (!picture) throw new Error('There is nothing to save here yet.');
   const { model, run } = app;
   await save(format, picture, {
     model: model.name,

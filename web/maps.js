@@ -1,5 +1,15 @@
 // Maps with their labels, as the views draw them; what was fetched is kept for a while.
-import { getLabels, getMap, getSaliency } from './api.js';
+import { getMap, getSaliency, getSequences } from './api.js';
+import {
+  endsOf,
+  isSelf,
+  labelsOf,
+  nameOf,
+  pairOf,
+  pairsOf,
+  sequenceOf,
+  writtenBy,
+} from './pairs.js';
 
 /**
  * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
@@ -9,50 +19,37 @@ import { getLabels, getMap, getSaliency } from './api.js';
  *   signed?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean,
  *   marked?: number}} HeatMap
  */
-/** @typedef {{part: string, layer: string, head: string}} Selection */
+/**
+ * A pair of sequences, and a layer and head of it; no pair where the model has no attention.
+ * @typedef {{pair: ?string, layer: string, head: string}} Selection
+ */
 
-export const parts = {
-  cross: 'output to input',
-  encoder: 'input to itself',
-  decoder: 'output to itself',
-};
-
-/** All layers of a part together. */
+/** All layers of a pair together. */
 const reductions = ['mean', 'rollout', 'flow'];
-
-/** The parts a model has, those that say most first. */
-export function partsOf(model) {
-  return Object.keys(parts).filter((part) => model.layers.some((layer) => layer.part === part));
-}
-
-/** The layers of a part of a model. */
-export function layersOf(model, part) {
-  return model.layers.filter((layer) => layer.part === part);
-}
 
 /**
  * What of a model the state selects, made valid: a link may name a layer of another model.
  * @returns {Selection}
  */
-export function selectionOf(model, { part, layer, head }) {
-  const owned = partsOf(model);
+export function selectionOf(model, { pair, layer, head }) {
+  const owned = pairsOf(model);
   const chosen = model.layers.find(({ name }) => name === layer);
-  const validPart = chosen?.part ?? (owned.includes(part) ? part : owned[0]);
   if (!chosen)
     return {
-      part: validPart,
+      pair: owned.includes(pair) ? pair : owned[0],
       layer: reductions.includes(layer) ? layer : 'mean',
       head: 'mean',
     };
   const isHead =
     head === 'mean' || head === 'max' || (/^\d+$/.test(head) && Number(head) < chosen.heads);
-  return { part: validPart, layer, head: isHead ? head : 'mean' };
+  return { pair: pairOf(chosen), layer, head: isHead ? head : 'mean' };
 }
 
 /** What a selection is called. */
-export function titleOf({ part, layer, head }) {
-  if (layer === 'mean') return `${parts[part]}, mean of all layers`;
-  if (layer === 'rollout' || layer === 'flow') return `${parts[part]}, attention ${layer}`;
+export function titleOf({ pair, layer, head }) {
+  if (!pair) return 'no attention';
+  if (layer === 'mean') return `${nameOf(pair)}, mean of all layers`;
+  if (layer === 'rollout' || layer === 'flow') return `${nameOf(pair)}, attention ${layer}`;
   return /^\d+$/.test(head) ? `${layer}, head ${head}` : `${layer}, ${head} of heads`;
 }
 
@@ -64,36 +61,38 @@ export function titleOf({ part, layer, head }) {
  * @returns {Promise<HeatMap>}
  */
 export async function loadMap(run, selection, path = '') {
-  const { part, layer, head } = selection;
+  const { pair, layer, head } = selection;
   const along = path && path !== idsOf(run.path()) ? { path } : {};
-  const what = reductions.includes(layer) ? { reduction: layer, part } : { layer, head };
+  const what = reductions.includes(layer) ? { reduction: layer, ...endsOf(pair) } : { layer, head };
   const query = { ...what, ...along };
   // The labels are asked for at once with the map, not after it.
-  const [map, labels] = await Promise.all([
+  const [map, { sequences }] = await Promise.all([
     cached(run, query, () => getMap(run.number, query)),
-    getLabels(run.number, part, path),
+    getSequences(run.number, path),
   ]);
-  const rows = part === 'cross' ? writtenRows(run.path(path), labels.rows) : labels.rows;
-  return labelled(map, rows, labels.columns, titleOf(selection));
+  const { rows, columns } = labelsOf(sequences, pair);
+  const isOutput = !isSelf(pair) && endsOf(pair).queries === writtenBy(run.model);
+  const known = isOutput ? writtenRows(run.path(path), rows) : rows;
+  return labelled(map, known, columns, titleOf(selection));
 }
 
 /**
- * How much each input token moved each output token.
+ * How much each token of a sequence moved each token of the output.
  * @param {import('./run.js').Run} run
  * @param {'gradient'|'integrated'} method
+ * @param {string} keys the sequence
  * @param {string} path ids of another hypothesis
  * @param {function(HeatMap): void} onRows called with the map so far, as it grows
  * @param {AbortSignal} signal
  * @returns {Promise<HeatMap>}
  */
-export async function loadSaliency(run, method, path, onRows, signal) {
-  const query = { method, ...(path && { path }) };
+export async function loadSaliency(run, method, keys, path, onRows, signal) {
+  const query = { method, keys, ...(path && { path }) };
   const title = method === 'gradient' ? 'gradient × input' : 'integrated gradients';
-  const labels = await getLabels(run.number, 'cross', path);
-  const named = (weights) => ({
-    ...labelled(weights, writtenRows(run.path(path), labels.rows), labels.columns, title),
-    signed: true,
-  });
+  const { sequences } = await getSequences(run.number, path);
+  const rows = writtenRows(run.path(path), sequenceOf(sequences, writtenBy(run.model)).next);
+  const columns = sequenceOf(sequences, keys).items;
+  const named = (weights) => ({ ...labelled(weights, rows, columns, title), signed: true });
   const grow = (weights) => onRows({ ...named(weights), room: weights.room });
   const ask = () => getSaliency(run.number, query, grow, signal);
   return named(await cached(run, query, ask));
@@ -120,8 +119,7 @@ function labelled(weights, rows, columns, title) {
 
 /** The server ends every output; one that was pruned or cut short wrote no end. */
 function writtenRows(path, rows) {
-  const isUnwritten = path.length && rows.length === path.length + 1 && rows.at(-1) === '</s>';
-  return isUnwritten ? rows.slice(0, -1) : rows;
+  return path.length && rows.length === path.length + 1 ? rows.slice(0, -1) : rows;
 }
 
 const mostKept = 64 << 20; // bytes

@@ -1,4 +1,4 @@
-// What went wrong, said calmly, with a way out.
+// What went wrong, with a way out.
 import { getModels } from './api.js';
 import { element } from './dom.js';
 
@@ -32,7 +32,7 @@ export function notice(node, onAgain) {
     const action = { 0: 'Try now', 401: 'Try again', 404: 'Run again', 503: 'Try again' }[error.status];
     const text =
       error.status === 0
-        ? 'The explorer does not answer. It may be stopped; the page goes on when it is back.'
+        ? 'The explorer is not responding. It may have stopped; the page continues when it is back.'
         : error.message;
     node.replaceChildren(
       text,

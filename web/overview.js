@@ -3,7 +3,7 @@ import { palette, pixelsOf } from './colours.js';
 import { getThumbnails } from './api.js';
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
-import { layersOf, parts, partsOf } from './maps.js';
+import { endsOf, layersOf, nameOf, pairsOf } from './pairs.js';
 import { escape, svgDocument, tag } from './markup.js';
 import { pixelsSvg } from './vector.js';
 
@@ -11,9 +11,21 @@ const size = 32; // cells of a small map, at most
 
 /** @param {import('./main.js').App} app */
 export function overview(app) {
-  const part = choice('Attention', Object.entries(parts), (name) =>
-    app.store.set({ part: name, layer: 'mean' }),
-  );
+  const controls = element('div');
+  let offered = ''; // the pairs among which one can choose
+  let pairs = { choose() {} };
+  const showPairs = (all, chosen) => {
+    if (all.join() !== offered) {
+      offered = all.join();
+      pairs = choice(
+        'Attention',
+        all.map((pair) => [pair, nameOf(pair)]),
+        (pair) => app.store.set({ pair, layer: 'mean' }),
+      );
+      controls.replaceChildren(...(all.length > 1 ? [pairs.node] : []));
+    }
+    pairs.choose(chosen);
+  };
   const grid = element('div', {
     className: 'overview',
     role: 'grid',
@@ -26,7 +38,7 @@ export function overview(app) {
   let shown = null;
 
   const show = (thumbnails, layers) => {
-    shown = { ...thumbnails, names: layers.map(({ name }) => name) };
+    shown = { ...thumbnails, layers };
     const { heads } = thumbnails;
     grid.style.setProperty('--heads', heads);
     const numbers = Array.from({ length: heads }, (_, head) =>
@@ -35,7 +47,9 @@ export function overview(app) {
     grid.replaceChildren(
       element('div', { role: 'row', className: 'numbers' }, element('span'), ...numbers),
       ...layers.map((layer, index) => {
-        const cells = Array.from({ length: heads }, (_, head) => cell(app, shown, index, head));
+        const cells = Array.from({ length: layer.heads }, (_, head) =>
+          cell(app, shown, index, head),
+        );
         return element(
           'div',
           { role: 'row' },
@@ -48,17 +62,17 @@ export function overview(app) {
     const first = grid.querySelector('[aria-current=true]') ?? grid.querySelector('button');
     if (first) first.tabIndex = 0;
   };
-  grid.addEventListener('keydown', (event) => walk(grid, shown, event));
+  grid.addEventListener('keydown', (event) => walk(grid, event));
   return {
-    controls: part.node,
+    controls,
     node: element(
       'div',
       {},
       element(
         'p',
         { className: 'hint' },
-        'Each map is scaled to its own largest weight. Beneath it is the mean entropy of its ' +
-          'rows, in nats: a head with a low one looks at few tokens.',
+        'Each map is scaled to its largest weight. The number below it is the mean entropy of its ' +
+          'rows in nats: a head with low entropy attends to few tokens.',
       ),
       grid,
     ),
@@ -68,19 +82,19 @@ export function overview(app) {
     update() {
       const { run, selection, model } = app;
       const { path } = app.store.state;
-      part.choose(selection.part, partsOf(model));
+      showPairs(pairsOf(model), selection.pair);
       if (!run.done) return load.reset();
       mark(grid, shown, selection);
       load(
-        JSON.stringify([run.id, selection.part, path]),
-        () => getThumbnails(run.number, selection.part, size, path),
-        (loaded) => show(loaded, layersOf(model, selection.part)),
+        JSON.stringify([run.id, selection.pair, path]),
+        () => getThumbnails(run.number, endsOf(selection.pair), size, path),
+        (loaded) => show(loaded, layersOf(model, selection.pair)),
       );
     },
     leave: load.drop,
     export: () =>
       shown && {
-        title: `all heads, ${parts[app.selection.part]}`,
+        title: `all heads, ${nameOf(app.selection.pair)}`,
         svg: () => gridSvg(shown),
         data: plain(shown),
       },
@@ -88,12 +102,12 @@ export function overview(app) {
 }
 
 function cell(app, shown, layer, head) {
-  const name = shown.names[layer];
+  const { name } = shown.layers[layer];
   const entropy = entropyOf(shown, layer, head);
   const canvas = element('canvas', { width: shown.columns, height: shown.rows });
   canvas.dataset.place = layer * shown.heads + head;
   paint(canvas, shown);
-  return element(
+  const button = element(
     'button',
     {
       type: 'button',
@@ -105,13 +119,15 @@ function cell(app, shown, layer, head) {
     canvas,
     element('small', {}, entropy),
   );
+  Object.assign(button.dataset, { layer, head });
+  return button;
 }
 
 /** Marks the head that is chosen. */
 function mark(grid, shown, { layer, head }) {
-  grid.querySelectorAll('button').forEach((button, place) => {
-    const isLayer = shown.names[Math.floor(place / shown.heads)] === layer;
-    button.setAttribute('aria-current', isLayer && String(place % shown.heads) === head);
+  grid.querySelectorAll('button').forEach((button) => {
+    const isLayer = shown.layers[Number(button.dataset.layer)].name === layer;
+    button.setAttribute('aria-current', isLayer && button.dataset.head === head);
   });
 }
 
@@ -131,16 +147,16 @@ function thumbnail({ rows, columns, values }, place) {
 }
 
 /** Arrow keys walk over the grid. */
-function walk(grid, shown, event) {
-  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -shown?.heads, ArrowDown: shown?.heads }[
+function walk(grid, event) {
+  const by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
     event.key
   ];
-  if (!by) return;
-  const buttons = [...grid.querySelectorAll('button')];
-  const from = buttons.indexOf(document.activeElement);
-  const next = buttons[from + by];
+  const from = document.activeElement.closest('[data-head]');
+  if (!by || !from) return;
+  const [layer, head] = [Number(from.dataset.layer) + by[0], Number(from.dataset.head) + by[1]];
+  const next = grid.querySelector(`button[data-layer="${layer}"][data-head="${head}"]`);
   if (!next) return;
-  buttons[from].tabIndex = -1;
+  from.tabIndex = -1;
   next.tabIndex = 0;
   next.focus();
   event.preventDefault();
@@ -148,17 +164,17 @@ function walk(grid, shown, event) {
 
 function gridSvg(shown) {
   const { muted } = palette();
-  const { rows, columns, heads, names } = shown;
+  const { rows, columns, heads, layers } = shown;
   const [side, pitch, left, top] = [64, 84, 140, 36];
   const small = (place, x, y) => {
     const scale = `scale(${side / columns} ${side / rows})`;
     const cells = pixelsSvg(thumbnail(shown, place), columns, rows);
     return tag('g', { transform: `translate(${x} ${y}) ${scale}` }, cells);
   };
-  const body = names.flatMap((name, layer) => {
+  const body = layers.flatMap(({ name, heads: own }, layer) => {
     const y = top + layer * pitch;
     const title = tag('text', { x: 16, y: y + side / 2 + 4, fill: muted }, escape(name));
-    const maps = Array.from({ length: heads }, (_, head) => {
+    const maps = Array.from({ length: own }, (_, head) => {
       const x = left + head * pitch;
       const entropy = entropyOf(shown, layer, head);
       const number = tag('text', { x, y: y + side + 13, fill: muted, 'font-size': 11 }, entropy);
@@ -169,15 +185,15 @@ function gridSvg(shown) {
   const numbers = Array.from({ length: heads }, (_, head) =>
     tag('text', { x: left + head * pitch, y: top - 10, fill: muted }, `head ${head}`),
   );
-  const [width, height] = [left + heads * pitch + 8, top + names.length * pitch + 8];
+  const [width, height] = [left + heads * pitch + 8, top + layers.length * pitch + 8];
   return svgDocument(width, height, ...numbers, ...body);
 }
 
 function plain(shown) {
-  const { rows, columns, heads, names, entropies } = shown;
-  const maps = names.flatMap((layer, index) =>
-    Array.from({ length: heads }, (_, head) => ({
-      layer,
+  const { rows, columns, heads, layers, entropies } = shown;
+  const maps = layers.flatMap(({ name, heads: own }, index) =>
+    Array.from({ length: own }, (_, head) => ({
+      layer: name,
       head,
       entropy: entropies[index * heads + head],
       bytes: Array.from(thumbnail(shown, index * heads + head).values),

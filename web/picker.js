@@ -1,6 +1,6 @@
-// Choosing a part, a layer and a head of a model.
+// Choosing a pair of sequences, a layer and a head of a model.
 import { element, field, fillSelect } from './dom.js';
-import { layersOf, parts, partsOf } from './maps.js';
+import { layersOf, nameOf, pairsOf } from './pairs.js';
 
 /** Three selects that follow a selection and tell what is chosen. */
 export class Picker {
@@ -8,13 +8,13 @@ export class Picker {
   constructor(onChoose) {
     const select = (choose) =>
       element('select', { onchange: (event) => choose(event.target.value) });
-    this.part = select((part) => onChoose({ part, layer: 'mean', head: 'mean' }));
-    this.layer = select((layer) => onChoose({ part: this.part.value, layer }));
+    this.pair = select((pair) => onChoose({ pair, layer: 'mean', head: 'mean' }));
+    this.layer = select((layer) => onChoose({ pair: this.pair.value, layer }));
     this.head = select((head) => onChoose({ head }));
     this.node = element(
       'div',
       { className: 'picker' },
-      field('Attention', this.part),
+      field('Attention', this.pair),
       field('Layer', this.layer),
       field('Head', this.head),
     );
@@ -24,15 +24,17 @@ export class Picker {
    * @param {import('./api.js').Model} model
    * @param {import('./maps.js').Selection} selection
    */
-  show(model, { part, layer, head }) {
+  show(model, { pair, layer, head }) {
     fillSelect(
-      this.part,
-      partsOf(model).map((name) => [name, parts[name]]),
-      part,
+      this.pair,
+      pairsOf(model).map((each) => [each, nameOf(each)]),
+      pair,
     );
-    fillSelect(this.layer, layerOptions(model, part), layer);
+    fillSelect(this.layer, layerOptions(model, pair), layer);
     fillSelect(this.head, headOptions(model, layer), head);
-    this.head.parentElement.hidden = this.head.options.length < 2;
+    // One entry is no choice.
+    for (const select of [this.pair, this.head])
+      select.parentElement.hidden = select.options.length < 2;
   }
 }
 
@@ -42,18 +44,18 @@ export class Picker {
  * @param {import('./maps.js').Selection} selection
  * @param {{layers?: number, heads?: number}} by
  */
-export function stepped(model, { part, layer, head }, { layers = 0, heads = 0 }) {
+export function stepped(model, { pair, layer, head }, { layers = 0, heads = 0 }) {
   const next = (options, value, by) => {
     const place = options.findIndex(([name]) => name === value);
     return options[(place + by + options.length) % options.length][0];
   };
-  if (layers) return { part, layer: next(layerOptions(model, part), layer, layers), head };
-  return { part, layer, head: next(headOptions(model, layer), head, heads) };
+  if (layers) return { pair, layer: next(layerOptions(model, pair), layer, layers), head };
+  return { pair, layer, head: next(headOptions(model, layer), head, heads) };
 }
 
 /** The layers to choose from, and what can be made of all of them. */
-export function layerOptions(model, part) {
-  const layers = layersOf(model, part);
+export function layerOptions(model, pair) {
+  const layers = layersOf(model, pair);
   const reductions = [
     ['mean', 'all: mean'],
     ['rollout', 'all: rollout'],

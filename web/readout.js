@@ -17,7 +17,7 @@ export class Readout {
     this.pair = element('p', { className: 'pair' });
     this.value = element('output', { className: 'value', hidden: !ofCells });
     this.looks = barList('looks at');
-    this.seen = barList('is seen by');
+    this.seen = barList('is looked at by');
     this.node = element(
       'aside',
       { className: 'readout', 'aria-label': 'Weight under the cursor' },

@@ -1,13 +1,14 @@
 // One input and what is written from it: the tree of the search as it grows.
 import { largest } from './maps.js';
-import { end, spell } from './tokens.js';
+import { sequenceOf } from './pairs.js';
+import { spell } from './tokens.js';
 
 let runs = 0;
 
 /**
  * @typedef {{id: number, parent: number, token: string, token_id: number, log_probability: number,
- *   total: number, kept: boolean, ended: boolean, depth: number, children: Node[],
- *   row: ?number[]}} Node
+ *   total: number, kept: boolean, ends: boolean, ended: boolean, special: boolean, depth: number,
+ *   children: Node[], row: ?number[]}} Node
  */
 
 /** A run of a model, filled by the events of the server. */
@@ -21,8 +22,10 @@ export class Run {
     this.model = model;
     this.sentence = sentence;
     this.number = 0;
-    /** @type {string[]} */
-    this.source = [];
+    /** @type {import('./pairs.js').Sequence[]} what was read; the written one has its first item */
+    this.sequences = [];
+    /** @type {?import('./pairs.js').Ends} where the steps say that the output looked */
+    this.watched = null;
     this.tokenizer = ''; // the kind of what the output is made of
     /** @type {Map<number, Node>} */
     this.nodes = new Map([[0, { id: 0, token: '', total: 0, kept: true, depth: 0, children: [] }]]);
@@ -38,13 +41,12 @@ export class Run {
   /** Takes one event of the stream. An error event throws. */
   accept(event) {
     if (event.event === 'error') throw new Error(event.error);
-    if (event.event === 'source') {
+    if (event.event === 'start') {
       this.number = event.run;
-      this.source = event.tokens;
+      this.sequences = event.sequences;
+      this.watched = event.watched;
       this.tokenizer = event.tokenizer;
     } else if (event.event === 'step') {
-      // A label is whole with its token: that it ends says nothing.
-      if (!this.model.writes && event.nodes.every(({ token_id }) => token_id === end)) return;
       event.nodes.forEach((node) => this.#add(node));
       this.#arrange();
       this.best = event.best;
@@ -89,20 +91,25 @@ export class Run {
     return node.id;
   }
 
-  /** Where the best hypothesis looked so far, as a map; null for a model that does not look. */
+  /** Where the best hypothesis looked so far, as a map; null for a model without attention. */
   liveMap() {
     const path = this.path();
-    if (!path.some((node) => node.row?.length)) return null;
-    const columns = this.source.length;
-    const values = new Float32Array(path.length * columns);
-    path.forEach((node, row) => node.row && values.set(node.row.slice(0, columns), row * columns));
+    if (!this.watched || !path.some((node) => node.row?.length)) return null;
+    const { queries, keys } = this.watched;
+    const written = path.map((node) => node.token);
+    const isSelf = queries === keys;
+    const own = [sequenceOf(this.sequences, queries).items[0], ...written.slice(0, -1)];
+    const columns = isSelf ? own : sequenceOf(this.sequences, keys).items;
+    const width = columns.length;
+    const values = new Float32Array(path.length * width);
+    path.forEach((node, row) => node.row && values.set(node.row.slice(0, width), row * width));
     return {
-      title: 'mean of all cross layers',
-      rows: path.map((node) => node.token),
-      columns: this.source,
+      title: `${queries} → ${keys}, mean of all layers`,
+      rows: isSelf ? own : written,
+      columns,
       values,
       most: largest(values),
-      room: this.done ? 0 : columns,
+      room: this.done ? 0 : width,
     };
   }
 

@@ -1,8 +1,9 @@
-// Runs of sentences: the one on the page, begun anew when the state asks for another, and those
+// Runs of sentences: the one on the page, started again when the state asks for another, and those
 // beside it.
 import { ApiError, postRun } from './api.js';
+import { readBy } from './pairs.js';
 import { Run } from './run.js';
-import { numbersIn } from './state.js';
+import { numbersIn, textsIn } from './state.js';
 
 /** Keeps the run that the state describes. */
 export class Runner {
@@ -35,7 +36,7 @@ export class Runner {
     this.#key = key;
     this.#abort.abort();
     this.#abort = new AbortController();
-    const run = request.source ? new Run(model, request.source) : null;
+    const run = state.source ? new Run(model, state.source) : null;
     this.run = run;
     this.onStart();
     this.onChange();
@@ -70,7 +71,7 @@ export class Runner {
     const request = requestOf(model, state);
     const key = JSON.stringify(request);
     if (!this.#side.has(key)) {
-      const run = new Run(model, request.source);
+      const run = new Run(model, state.source);
       const filled = fill(run, request, new AbortController().signal, () => {}).then(() => run);
       filled.catch(() => this.#side.delete(key));
       this.#side.set(key, filled);
@@ -89,7 +90,12 @@ async function fill(run, request, signal, onChange) {
   if (!run.done) throw new ApiError('The explorer stopped in the middle of the sentence.', 0);
 }
 
-function requestOf(model, { source, target, start, startIds, beam, top }) {
-  const beginning = startIds ? { start_ids: numbersIn(startIds) } : { start };
-  return { model: model.id, source, target: target || null, ...beginning, beam, top };
+/** A model that reads nothing but what it writes continues the text. */
+function requestOf(model, { source, others, target, start, startIds, beam, top }) {
+  const reads = readBy(model);
+  const given = [source, ...textsIn(others)];
+  const texts = Object.fromEntries(reads.map((name, i) => [name, given[i] ?? '']));
+  const begun = reads.length ? start : source + start;
+  const beginning = startIds ? { start_ids: numbersIn(startIds) } : { start: begun };
+  return { model: model.id, texts, output: target || null, ...beginning, beam, top };
 }

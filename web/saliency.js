@@ -2,6 +2,7 @@
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
 import { loadMap, loadSaliency } from './maps.js';
+import { endsOf, readBy, writtenBy } from './pairs.js';
 import { Panels } from './panels.js';
 import { heatMapSvg } from './vector.js';
 
@@ -12,9 +13,9 @@ const kinds = [
 
 const hints = {
   both:
-    'Saliency is how much each input token moved each output token, attention where the model ' +
+    'Saliency is how much each token moved each token of the output, attention where the model ' +
     'looked. Where they differ, neither alone explains the output.',
-  alone: 'How much each input token moved each output token.',
+  alone: 'Saliency is how much each token moved each token of the output.',
 };
 
 /** @typedef {import('./maps.js').HeatMap} HeatMap */
@@ -81,18 +82,19 @@ export function saliencyView(app) {
       turnTo(JSON.stringify([run.id, path]));
       panels.pin(row, column);
       if (!run.done) return leave();
+      const keys = keysOf(run.model, selection);
       follow(
-        JSON.stringify([run.id, saliency, path]),
+        JSON.stringify([run.id, saliency, keys, path]),
         (signal) => {
           const grow = (map) => signal.aborted || showSaliency(map);
-          return loadSaliency(run, saliency, path, grow, signal);
+          return loadSaliency(run, saliency, keys, path, grow, signal);
         },
         showSaliency,
       );
       followAttention(
         JSON.stringify([run.id, selection, path]),
-        // A model of labels has no such part.
-        async () => (selection.part ? loadMap(run, selection, path) : null),
+        // The output of some models looks at nothing.
+        async () => (selection.pair ? loadMap(run, selection, path) : null),
         (attention) => show({ attention }),
       );
     },
@@ -100,7 +102,7 @@ export function saliencyView(app) {
     export() {
       const { rows, room = 0 } = known.saliency ?? { rows: [] };
       if (rows.length < room)
-        throw new Error(`${rows.length} of ${room} rows are known. Save the map when it is whole.`);
+        throw new Error(`Only ${rows.length} of ${room} rows are ready. Save the map when it is complete.`);
       return (
         panels.panels.length && {
           title: 'saliency and attention',
@@ -110,4 +112,9 @@ export function saliencyView(app) {
       );
     },
   };
+}
+
+/** The sequence whose tokens are weighed: what the selection looks at, or what is read first. */
+function keysOf(model, { pair }) {
+  return pair ? endsOf(pair).keys : (readBy(model)[0] ?? writtenBy(model));
 }

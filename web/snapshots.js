@@ -4,6 +4,7 @@ import { element, field, fillSelect, player } from './dom.js';
 import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { largest, selectionOf, titleOf } from './maps.js';
+import { labelsOf, pairOf } from './pairs.js';
 import { headOptions } from './picker.js';
 
 const pace = 500; // milliseconds a snapshot
@@ -34,7 +35,7 @@ export function snapshots(app) {
   const node = element(
     'section',
     { hidden: true, 'aria-label': 'Snapshots' },
-    element('h2', {}, 'Alignment, as it was learned'),
+    element('h2', {}, 'Attention during training'),
     element(
       'div',
       { className: 'picker' },
@@ -60,14 +61,14 @@ export function snapshots(app) {
     const layers = saved.layers;
     const chosen =
       layers.find(({ name }) => name === state.layer) ??
-      layers.findLast(({ part }) => part === 'cross') ??
+      layers.findLast(({ queries, keys }) => queries !== keys) ??
       layers[0];
     const selection = selectionOf(
       { layers },
-      { part: chosen.part, layer: chosen.name, head: state.head },
+      { pair: pairOf(chosen), layer: chosen.name, head: state.head },
     );
     const index = Math.max(0, Math.min(state.sentence, saved.sentences.length - 1));
-    const { labels } = saved.sentences[index];
+    const { sequences } = saved.sentences[index];
     fillSelect(
       sentence,
       saved.sentences.map(({ text }, i) => [String(i), text]),
@@ -90,7 +91,7 @@ export function snapshots(app) {
       ({ values }) =>
         figure.show({
           title: `${titleOf(selection)}, step ${step}`,
-          ...labels[selection.part],
+          ...labelsOf(sequences, selection.pair),
           values,
           most: largest(values),
           signed: values.some((value) => value < 0),
@@ -104,7 +105,7 @@ export function snapshots(app) {
     loadList.drop();
     loadMap.drop();
   };
-  /** Looks for maps that training has stored by a step of it. */
+  /** Asks for the maps that training has stored by a step of it. */
   const refresh = (step) => {
     const { id } = app.model;
     loadList(

@@ -5,13 +5,14 @@ const pause = 200; // milliseconds; browsers refuse an address that is written a
 export const defaults = {
   view: 'matrix',
   model: 0,
-  source: '',
-  target: '',
+  source: '', // what is read first, or the beginning of what a language model writes
+  others: '', // what else is read: a JSON list of texts
+  target: '', // the whole output, where it is given
   start: '',
   startIds: '', // tokens in place of a text: "7,12"
   beam: 4,
   top: 5,
-  part: '',
+  pair: '', // which sequence looks at which: "target/source"
   layer: 'mean', // a layer's name, or what becomes of all of them: mean, rollout, flow
   head: 'mean',
   row: -1,
@@ -30,7 +31,7 @@ export const defaults = {
   sentence: 0,
 };
 
-/** What the explorer takes. */
+/** What the explorer accepts. */
 export const ranges = { beam: [1, 16], top: [1, 20] };
 
 /** @typedef {typeof defaults} State */
@@ -108,6 +109,16 @@ export class Store {
 
   #notify() {
     for (const listener of this.#listeners) listener(this.state);
+  }
+}
+
+/** The texts of a JSON list; none where an address has something else. */
+export function textsIn(list) {
+  try {
+    const texts = JSON.parse(list || '[]');
+    return Array.isArray(texts) ? texts.map(String) : [];
+  } catch {
+    return [];
   }
 }
 

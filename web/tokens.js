@@ -32,17 +32,13 @@ export function tokenTexts(tokens) {
   return tokens.map((token) => tokenText(token, inPieces));
 }
 
-/** The id of the token that ends a sequence, in every vocabulary. */
-export const end = 2;
-const specials = 3; // the first ids stand for no text: the unknown, the start, the end
-
 /**
- * The text that tokens spell, as their tokenizer would decode it.
- * @param {Array<{token: string, token_id: number}>} tokens
+ * The text that tokens spell, as their tokenizer would decode it; special ones stand for none.
+ * @param {Array<{token: string, special: boolean}>} tokens
  * @param {string} tokenizer its kind
  */
 export function spell(tokens, tokenizer) {
-  const written = tokens.filter((node) => node.token_id >= specials).map(({ token }) => token);
+  const written = tokens.filter(({ special }) => !special).map(({ token }) => token);
   if (tokenizer === 'word') return written.join(' ');
   const pieces = written.map(spaced);
   if (tokenizer === 'line') return pieces.join(' ');

@@ -36,7 +36,7 @@ export function trainingView(app) {
         show();
         maps.refresh(lines.at(-1).step);
       } else if (!lines.length) {
-        status.textContent = 'There is no log beside this model yet. Curves come when it is trained.';
+        status.textContent = 'This model has no training log yet. Curves appear once training starts.';
       }
     } catch (error) {
       if (now === asking) app.fail(error);
@@ -48,7 +48,7 @@ export function trainingView(app) {
     const last = lines.at(-1);
     const epoch = lines.findLast((line) => line.epoch !== undefined)?.epoch;
     const place = epoch === undefined ? '' : `, epoch ${epoch.toFixed(1)}`;
-    status.textContent = `Step ${last.step}${place}. Follows the log while training runs.`;
+    status.textContent = `Step ${last.step}${place}. Updates while training runs.`;
   };
   const leave = () => {
     clearTimeout(timer);

@@ -32,7 +32,7 @@ export class Tree {
         tabIndex: 0,
         role: 'application',
         'aria-label':
-          'Tree of the search. Arrow keys walk; Enter shows what a hypothesis looked at.',
+          'Search tree. Move with the arrow keys; press Enter to see the attention of a hypothesis.',
       },
       this.drawing,
     );

@@ -7,6 +7,7 @@ import { element } from './dom.js';
 import { headView } from './heads.js';
 import { matrixView } from './matrix_view.js';
 import { overview } from './overview.js';
+import { writtenBy } from './pairs.js';
 import { saliencyView } from './saliency.js';
 import { timeline } from './timeline.js';
 import { trainingView } from './training.js';
@@ -19,39 +20,53 @@ import { trainingView } from './training.js';
  *   zoom?: function(number): void, export: function(): ?import('./export.js').Picture}} View
  */
 
-/** Those with `picks` show a layer and head that can be chosen: of any part, or of `part` alone. */
+/**
+ * Those with `picks` show a layer and head that can be chosen: of any pair of sequences, or
+ * `ofOutput` of those in which the output looks.
+ */
 export const views = [
   { id: 'matrix', title: 'Matrix', make: matrixView, needs: 'attention', picks: true },
   { id: 'heads', title: 'Heads', make: headView, needs: 'attention', picks: true },
   { id: 'model', title: 'Model', make: overview, needs: 'attention' },
   { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
-  { id: 'beam', title: 'Beam', make: beamView, needs: 'run', picks: true },
-  { id: 'next', title: 'Next tokens', make: candidates, needs: 'run' },
-  { id: 'saliency', title: 'Saliency', make: saliencyView, needs: 'run', picks: true, part: 'cross' },
+  { id: 'beam', title: 'Beam', make: beamView, needs: 'output', picks: true },
+  { id: 'next', title: 'Next tokens', make: candidates, needs: 'output' },
+  {
+    id: 'saliency',
+    title: 'Saliency',
+    make: saliencyView,
+    needs: 'output',
+    picks: true,
+    ofOutput: true,
+  },
   { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
   { id: 'training', title: 'Training', make: trainingView, needs: 'nothing' },
 ];
 
-/** Why a view cannot be shown: nothing was written yet, or the model does not look. */
+/** Why a view cannot be shown: nothing was written yet, or the model lacks what it shows. */
 export function lacking({ needs }, model, run) {
   if (needs === 'nothing') return '';
   if (needs === 'attention' && !model.layers.length) return 'attention';
+  if (needs === 'output' && !writtenBy(model)) return 'output';
   return run ? '' : 'sentence';
 }
 
+const reasons = {
+  attention: 'This model has no attention. See its beam, next tokens and saliency instead.',
+  output: 'This model has no output to explain. See its attention instead.',
+  sentence:
+    'Type a sentence above and press Enter. The output appears token by token, and attention is ' +
+    'drawn as it is written.',
+};
+
 /** What stands there instead of a view, with a way to go on. */
 export function emptyView(app, lack) {
-  const text =
-    lack === 'attention'
-      ? 'This model has no attention to look at. Its beam, next tokens and saliency can be seen.'
-      : 'Type a sentence above and press Enter. The output is written token by token, and what ' +
-        'the model looks at is drawn as it goes.';
-  const node = element('div', { className: 'empty' }, element('p', {}, text));
+  const node = element('div', { className: 'empty' }, element('p', {}, reasons[lack]));
   if (lack === 'sentence' && app.model.snapshots) suggest(app, node);
   return { node, draw() {}, update() {}, export: () => null };
 }
 
-/** Offers the sentences that training kept maps of. */
+/** Offers the sentences whose maps training has stored. */
 async function suggest(app, node) {
   const { sentences } = await getSnapshots(app.model.id).catch(() => ({ sentences: [] }));
   if (!node.isConnected) return;

@@ -14,7 +14,7 @@ export function words(onChange) {
   const edit = (parts, place) => {
     const input = element('input', {
       value: parts[place],
-      'aria-label': 'Other word',
+      'aria-label': 'New word',
       size: Math.max(3, parts[place].length),
       dir: 'auto',
     });

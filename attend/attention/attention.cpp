@@ -4,9 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/attention/unread_rows.h"
 #include "attend/base/error.h"
+#include "attend/ops/linear.h"
+#include "attend/ops/shape.h"
 #include "attend/tensor/training.h"
 
 namespace attend {
@@ -73,11 +76,11 @@ void check_score(const AttentionProblem& p) {
   const PreparedScore& score = p.score;
   check_heads(score.q, "projected queries", p.heads);
   if (score.core == ScoreCore::kPlace) {
-    if (p.width() < p.keys.longest()) {
+    if (p.width() < p.longest_keys) {
       throw ShapeError(
-          "attention: location scores {} places, but there are up to {} keys; give the "
-          "query weight {} rows",
-          p.width(), p.keys.longest(), p.heads * p.keys.longest());
+          "attention: score {} has {} positions in each head, but there are up to {} keys; give "
+          "the query weight {} rows",
+          name_of(p.options.score), p.width(), p.longest_keys, p.heads * p.longest_keys);
     }
   } else if (p.width() != score.k.width() / p.kv_heads) {
     throw ShapeError("attention: a query is {} wide in each head but a key {}", p.width(),
@@ -89,23 +92,47 @@ void check_score(const AttentionProblem& p) {
   }
 }
 
+// Tables with one column for all keys, as wide as the keys: paths and kernels read one element a
+// key. The gradient of such a bias is the sum over keys.
+void broadcast_over_keys(AttentionProblem& p) {
+  const size_t keys = p.longest_keys;
+  const auto narrow = [keys](const Shape& shape) {
+    return keys > 1 && shape.rank() >= 2 && shape.width() == 1;
+  };
+  const auto widened = [keys](Shape shape) {
+    shape.set(-1, keys);
+    return shape;
+  };
+  if (Tensor& bias = p.options.bias; bias.defined() && narrow(bias.shape())) {
+    const Tensor column = reshape(bias, {bias.size(), 1});
+    bias = reshape(matmul(column, Tensor::full({1, keys}, 1.0f)), widened(bias.shape()));
+  }
+  if (PairMask& pairs = p.options.mask.pairs; pairs.defined() && narrow(pairs.shape())) {
+    std::vector<uint8_t> allowed;
+    allowed.reserve(pairs.shape().size() * keys);
+    for (size_t i = 0; i < pairs.shape().size(); ++i) {
+      allowed.insert(allowed.end(), keys, pairs.data()[i]);
+    }
+    pairs = PairMask(widened(pairs.shape()), std::move(allowed));
+  }
+}
+
 // A number whose inverse is a number too.
 bool is_divisor(float x) { return x > 0.0f && std::isfinite(x) && std::isfinite(1.0f / x); }
 
 void check_terms(const AttentionProblem& p) {
   const AttentionOptions& o = p.options;
   check_weighting(o.weighting);
-  if (o.bias.defined()) pair_steps(o.bias.shape(), "bias", p.heads, p.queries, p.keys);
-  if (o.mask.pairs.defined()) {
-    pair_steps(o.mask.pairs.shape(), "mask", p.heads, p.queries, p.keys);
-  }
+  if (o.bias.defined()) p.steps_of(o.bias.shape(), "bias");
+  if (o.mask.pairs.defined()) p.steps_of(o.mask.pairs.shape(), "mask");
   if (o.sinks.defined() && o.sinks.shape() != Shape{p.heads}) {
     throw ShapeError("attention: sinks are {}, not one for each of {} heads", o.sinks.shape(),
                      p.heads);
   }
-  if (o.sinks.defined() && o.weighting != Weighting::kSoftmax) {
-    throw ConfigError("attention: sinks are part of a softmax, but the weighting is {}",
-                      name_of(o.weighting));
+  if (o.sinks.defined() && !traits_of(o.weighting).sinks) {
+    throw ConfigError(
+        "attention: sinks are part of a softmax, but the weighting is {}; use {}, or no sinks",
+        name_of(o.weighting), weightings_where(&WeightingTraits::sinks));
   }
   if (!is_divisor(o.temperature)) {
     throw ConfigError("attention: temperature is {}; it should be a finite number above 0",
@@ -125,12 +152,11 @@ void check_terms(const AttentionProblem& p) {
 
 // q (k + a) is all that the papers say of vectors added to keys.
 void check_shaw_score(const AttentionOptions& o) {
-  if (o.shaw.keys.defined() && o.score != Score::kDot && o.score != Score::kScaledDot &&
-      o.score != Score::kGeneral) {
+  if (o.shaw.keys.defined() && !traits_of(o.score).product) {
     throw ConfigError(
-        "attention: Shaw's vectors for keys are part of a product, but the score is {}; use dot, "
-        "scaled_dot or general, or leave them out",
-        name_of(o.score));
+        "attention: Shaw's vectors for keys are part of a product, but the score is {}; use {}, "
+        "or leave them out",
+        name_of(o.score), scores_where(&ScoreTraits::product));
   }
 }
 
@@ -170,11 +196,11 @@ void check_shaw(const Tensor& vectors, const char* what, size_t width) {
 std::string why_plain(const AttentionProblem& p) {
   const AttentionOptions& o = p.options;
   if (o.plain) return "asked for";
-  if (p.score.core != ScoreCore::kDot && p.score.core != ScoreCore::kAdditive) {
+  if (intervention_in(o.name) != nullptr) return "an intervention changes its weights";
+  if (!traits_of(o.score).fused) {
     return fmt::format("score {} has no fused kernel", name_of(o.score));
   }
-  if (o.weighting != Weighting::kSoftmax && o.weighting != Weighting::kSigmoid &&
-      o.weighting != Weighting::kRelu) {
+  if (!traits_of(o.weighting).fused) {
     return fmt::format("weighting {} needs whole rows", name_of(o.weighting));
   }
   if (o.shaw.keys.defined() || o.shaw.values.defined()) return "Shaw's positions are per pair";
@@ -196,6 +222,8 @@ Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
   check_inputs(p, q, k);
   check_earlier(options.earlier, p.queries.count());
   const std::vector<int32_t> key_counts = checked_key_counts(p);
+  if (!key_counts.empty()) p.longest_keys = static_cast<size_t>(std::ranges::max(key_counts));
+  broadcast_over_keys(p);
   p.ranges = key_ranges(options.mask, p.queries, p.keys, key_counts);
   p.positions = query_positions(options.mask, p.queries, key_counts);
   UnreadRows unread(p);

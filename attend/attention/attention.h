@@ -46,7 +46,7 @@ struct AttentionOptions {
   ScoreWeights score_weights = {};
   std::optional<float> scale = {};  // 1 / sqrt(width) for scaled dot, 1 for others
   float softcap = 0.0f;             // cap tanh(s / cap), 0 for none
-  Tensor bias = {};                 // [queries, keys], [heads, ...] or [sequences, heads, ...]
+  Tensor bias = {};                 // shaped and broadcast like a PairMask (mask.h)
   RelativeBias relative = {};
   ShawPositions shaw = {};
 
@@ -58,7 +58,7 @@ struct AttentionOptions {
   Tensor sinks = {};     // [heads]: the score of a key that gives nothing; softmax only
   float dropout = 0.0f;  // of the weights, in training
 
-  std::string name = {};     // what a Recorder calls this layer; not recorded where empty
+  std::string name = {};     // what a Recorder calls this layer; "attention" where empty
   EarlierRows earlier = {};  // for a Recorder
   bool plain = false;        // takes the plain path even where the fused one is open
 };

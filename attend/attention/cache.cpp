@@ -12,6 +12,7 @@ namespace attend {
 namespace {
 
 void copy_rows(const Tensor& from, size_t row, size_t count, const Tensor& to, size_t to_row) {
+  if (from.width() == 0) return;  // keys that nobody reads
   for (size_t i = 0; i < count; ++i) {
     std::memmove(to.data() + (to_row + i) * to.stride(), from.data() + (row + i) * from.stride(),
                  from.width() * sizeof(float));
@@ -93,13 +94,13 @@ void KeyValueCache::append(const Packing& rows, const Tensor& k, const Tensor& v
   }
 }
 
-// A query sees itself and window - 1 keys before, so that many must stay. They move only when a
-// sequence has twice the window, so that a row moves once.
+// A query sees itself and window - 1 keys before; as many more stay for a sequence that is rewound.
+// They move only when a sequence has twice that, so that a row moves once.
 void KeyValueCache::drop_old() {
-  const size_t kept = window_ - 1;
   for (size_t s = 0; s < sequences(); ++s) {
     const auto length = static_cast<size_t>(lengths_[s]);
-    if (length / 2 < window_) continue;  // twice a window may be more than size_t holds
+    if (length / 4 < window_) continue;  // four windows may be more than size_t holds
+    const size_t kept = 2 * window_ - 1;
     const size_t first = s * capacity_, extra = length - kept;
     copy_rows(keys_, first + extra, kept, keys_, first);
     copy_rows(values_, first + extra, kept, values_, first);
@@ -151,6 +152,62 @@ void KeyValueCache::reorder(std::span<const size_t> parents) {
   arrange(values_);
   lengths_ = std::move(lengths);
   seen_ = std::move(seen);
+}
+
+void KeyValueCache::admit(size_t more) {
+  const size_t before = sequences();
+  lengths_.resize(before + more, 0);
+  seen_.resize(before + more, 0);
+  const auto grow = [&](Tensor& x) {
+    if (!x.defined()) return;
+    const Tensor larger = Tensor::empty({sequences() * capacity_, x.width()});
+    copy_rows(x, 0, before * capacity_, larger, 0);
+    x = larger;
+  };
+  grow(keys_);
+  grow(values_);
+}
+
+void KeyValueCache::admit(const KeyValueCache& more) {
+  if (keys_.defined() && more.keys_.defined() &&
+      (keys_.width() != more.keys_.width() || values_.width() != more.values_.width())) {
+    throw ShapeError("cache: keys and values of {} and {} columns cannot join those of {} and {}",
+                     more.keys_.width(), more.values_.width(), keys_.width(), values_.width());
+  }
+  if (more.keys_.defined() && !keys_.defined()) {
+    keys_ = Tensor::empty({0, more.keys_.width()});
+    values_ = Tensor::empty({0, more.values_.width()});
+  }
+  const size_t before = sequences();
+  if (more.capacity_ > capacity_) reserve(more.capacity_);
+  admit(more.sequences());
+  for (size_t s = 0; s < more.sequences(); ++s) {
+    const auto length = static_cast<size_t>(more.lengths_[s]);
+    lengths_[before + s] = more.lengths_[s];
+    seen_[before + s] = more.seen_[s];
+    copy_rows(more.keys_, s * more.capacity_, length, keys_, (before + s) * capacity_);
+    copy_rows(more.values_, s * more.capacity_, length, values_, (before + s) * capacity_);
+  }
+}
+
+void KeyValueCache::rewind(std::span<const int32_t> seen) {
+  if (seen.size() != sequences()) {
+    throw ShapeError("cache: {} lengths to rewind to, but it holds {} sequences", seen.size(),
+                     sequences());
+  }
+  for (size_t s = 0; s < sequences(); ++s) {
+    const int32_t dropped = seen_[s] - lengths_[s];
+    const int32_t needed = window_ > 0 ? seen[s] - static_cast<int32_t>(std::min<size_t>(
+                                                       window_ - 1, static_cast<size_t>(seen[s])))
+                                       : 0;
+    if (seen[s] < 0 || seen[s] > seen_[s] || (dropped > 0 && needed < dropped)) {
+      throw ShapeError(
+          "cache: sequence {} cannot be rewound from {} rows to {}; the first {} were dropped", s,
+          seen_[s], seen[s], dropped);
+    }
+    lengths_[s] = seen[s] - dropped;
+    seen_[s] = seen[s];
+  }
 }
 
 void KeyValueCache::clear() {

@@ -10,9 +10,9 @@
 
 namespace attend {
 
-// Grows as rows are added. With a window it rolls: the last `window` keys of a sequence are kept,
-// and up to as many before them, which Mask::left hides. Memory is reserved ahead, so that a step
-// seldom allocates. Not on the tape.
+// Grows as rows are added. With a window it rolls: the last two windows of keys of a sequence are
+// kept, and up to as many before them, which Mask::left hides; so it can be rewound by a window.
+// Memory is reserved ahead, so that a step seldom allocates. Not on the tape.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
@@ -31,7 +31,8 @@ class KeyValueCache {
   // Adds the rows of k and v, some to each sequence as `rows` says; widths must stay the same.
   void append(const Packing& rows, const Tensor& k, const Tensor& v);
 
-  // Tables of all sequences, capacity() rows each; lengths() of them are in use.
+  // Tables of all sequences, capacity() rows each; lengths() of them are in use. A bias or a mask
+  // of pairs for them has as many columns as the longest of lengths(), or more.
   const Tensor& keys() const { return keys_; }
   const Tensor& values() const { return values_; }
   Packing packing() const { return Packing::even(sequences(), capacity_); }
@@ -39,6 +40,12 @@ class KeyValueCache {
 
   // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
   void reorder(std::span<const size_t> parents);
+  // More sequences join behind the others: empty ones, or all of another cache with its rows.
+  void admit(size_t sequences);
+  void admit(const KeyValueCache& more);
+  // Sequence i forgets all but its first seen[i] rows. Throws ShapeError where it has seen fewer,
+  // or where a window has dropped rows that the next one would look at.
+  void rewind(std::span<const int32_t> seen);
   void clear();
 
   // A layer's bias by distance, [heads, 2 reach + 1], left here so that a step finds that of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -50,8 +51,7 @@ void hand_over(const std::string& name, const CoverageState& state, const Tensor
   if (current_recorder() == nullptr) return;
   const Packing& pairs = state.alignment.pairs;
   const AttentionProblem seen =
-      problem_of_layer(name, Packing::even(pairs.count(), 1),
-                       std::vector<int32_t>(pairs.count(), static_cast<int32_t>(state.steps)));
+      problem_of_layer(name, Packing::even(pairs.count(), 1), state.steps);
   const Recording recording(seen);
   if (!recording) return;
   for (size_t s = 0; s < pairs.count(); ++s) {
@@ -73,6 +73,27 @@ std::string_view name_of(Remembered remembered) { return name_from_value(kRememb
 void CoverageState::reorder(std::span<const size_t> parents) {
   remembered = reorder_pairs(alignment, remembered, parents);
   alignment = alignment.reordered(parents);
+  std::vector<int32_t> taken;
+  for (const size_t parent : parents) taken.push_back(steps[parent]);
+  steps = std::move(taken);
+}
+
+void CoverageState::admit(const CoverageState& more) {
+  std::vector<size_t> sources = alignment.sources;
+  for (const size_t source : more.alignment.sources) {
+    sources.push_back(alignment.keys.count() + source);
+  }
+  alignment = Alignment(alignment.keys.followed_by(more.alignment.keys), std::move(sources));
+  remembered = concat({remembered, more.remembered}, 0);
+  steps.insert(steps.end(), more.steps.begin(), more.steps.end());
+}
+
+void CoverageState::retire_sources(std::span<const size_t> kept) {
+  std::vector<size_t> sources = alignment.sources;
+  for (size_t& source : sources) {
+    source = static_cast<size_t>(std::ranges::find(kept, source) - kept.begin());
+  }
+  alignment = Alignment(alignment.keys.pick(kept), std::move(sources));
 }
 
 CoverageAttention::CoverageAttention(const CoverageConfig& c, Rng& rng)
@@ -99,12 +120,14 @@ CoverageSource CoverageAttention::remember(const Tensor& k, const Tensor& values
 
 CoverageState CoverageAttention::start(const CoverageSource& source) const {
   const Alignment alignment(source.packing);
-  return {alignment, Tensor::zeros({alignment.pairs.rows()})};
+  return {alignment, Tensor::zeros({alignment.pairs.rows()}),
+          std::vector<int32_t>(alignment.queries(), 0)};
 }
 
 CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageSource& source,
                                                 CoverageState& state) const {
   check(config, q, source, state);
+  refuse_intervention(name);
   const Alignment& at = state.alignment;
   Tensor features = reshape(state.remembered, {at.pairs.rows(), 1});
   if (filters.defined()) {
@@ -112,12 +135,12 @@ CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageS
     features = conv1d(features, at.pairs, filters, {}, {.left = reach, .right = reach}).rows;
   }
   const Tensor scores =
-      alignment_scores(at, {query(q), source.keys, vector, location.weight, features});
+      alignment_scores(at, {query(q), source.keys, vector, location.weight.value, features});
   const Tensor weights = alignment_softmax(at, scores);
   hand_over(name, state, weights, scores);
   const bool sum = config.remembered == Remembered::kSum;
   state.remembered = sum ? add(state.remembered, weights) : weights;
-  ++state.steps;
+  for (int32_t& taken : state.steps) ++taken;
   return {alignment_sum(at, weights, source.values), weights};
 }
 

@@ -37,12 +37,16 @@ struct CoverageSource {
 
 // Where the sequences of a decoder have looked.
 struct CoverageState {
-  Alignment alignment;  // which source each sequence looks at
-  Tensor remembered;    // [pairs], on the tape
-  size_t steps = 0;
+  Alignment alignment;              // which source each sequence looks at
+  Tensor remembered;                // [pairs], on the tape
+  std::vector<int32_t> steps = {};  // that each sequence has taken
 
   // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
   void reorder(std::span<const size_t> parents);
+  // The sequences and sources of another join behind these.
+  void admit(const CoverageState& more);
+  // The sources of these numbers are left, in that order: all that sequences look at.
+  void retire_sources(std::span<const size_t> kept);
 };
 
 // At step t, with r_t = a_t-1 or a_1 + ... + a_t-1, zeros at first,

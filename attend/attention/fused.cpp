@@ -15,7 +15,7 @@ kernels::FusedWeighting fused_weighting(Weighting weighting) {
 template <typename T>
 kernels::PairTable<T> pair_table(T* data, const Shape& shape, const char* what,
                                  const AttentionProblem& p) {
-  const PairSteps steps = pair_steps(shape, what, p.heads, p.queries, p.keys);
+  const PairSteps steps = p.steps_of(shape, what);
   return {data, steps.sequence, steps.head, steps.query};
 }
 

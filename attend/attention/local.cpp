@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/ops/activations.h"
@@ -22,14 +23,17 @@ LocalConfig resolved(LocalConfig c) {
   }
   if (c.key_width == 0) c.key_width = c.width;
   if (c.hidden == 0) c.hidden = c.width;
-  const bool dot = c.score == Score::kDot || c.score == Score::kScaledDot;
-  if (!dot && c.score != Score::kGeneral && c.score != Score::kConcat) {
-    throw ConfigError("local attention: score {}; use dot, scaled_dot, general or concat",
-                      name_of(c.score));
-  }
-  if (dot && c.key_width != c.width) {
+  const ScoreTraits& traits = traits_of(c.score);
+  if (!traits.reads_keys) {
     throw ConfigError(
-        "local attention: score {} compares queries of width {} with keys of width {}; use general",
+        "local attention: score {} does not read keys, which is all that a window of them is for; "
+        "use {}",
+        name_of(c.score), scores_where(&ScoreTraits::reads_keys));
+  }
+  if (!traits.learned && c.key_width != c.width) {
+    throw ConfigError(
+        "local attention: score {} compares queries of width {} with keys of width {}; use "
+        "general, or another score with a weight",
         name_of(c.score), c.width, c.key_width);
   }
   return c;
@@ -76,7 +80,7 @@ Tensor bell(const Tensor& distance, size_t reach) {
 Mask local_mask(size_t reach, size_t first) {
   Mask mask;
   constexpr size_t kMost = std::numeric_limits<int64_t>::max();
-  mask.q_offset = static_cast<int64_t>(std::min(first, kMost));
+  mask.q_offset = {static_cast<int64_t>(std::min(first, kMost))};
   mask.left = mask.right = static_cast<int64_t>(std::min(reach, kMost));
   return mask;
 }
@@ -86,15 +90,12 @@ LocalAttention::LocalAttention(const LocalConfig& c, Rng& rng)
       centre(config.width, config.hidden, rng, {.bias = false}),
       vector(parameter({config.hidden}, Init::kUniform, rng,
                        1.0f / std::sqrt(static_cast<float>(config.hidden)))) {
-  if (config.score == Score::kGeneral) {
-    score_weight = parameter({config.key_width, config.width}, Init::kXavierUniform, rng);
-  }
-  if (config.score == Score::kConcat) {
-    score_weight =
-        parameter({config.hidden, config.width + config.key_width}, Init::kXavierUniform, rng);
-    score_vector = parameter({config.hidden}, Init::kUniform, rng,
-                             1.0f / std::sqrt(static_cast<float>(config.hidden)));
-  }
+  const ScoreWeights made = make_score_weights(
+      config.score,
+      {.query_width = config.width, .key_width = config.key_width, .hidden = config.hidden}, rng);
+  score_weight = made.query;
+  score_key = made.key;
+  score_vector = made.vector;
 }
 
 Tensor LocalAttention::centres(const Tensor& q, const Packing& queries, const Packing& keys) const {
@@ -110,10 +111,11 @@ Tensor LocalAttention::centres(const Tensor& q, const Packing& queries, const Pa
 
 Tensor LocalAttention::operator()(const Inputs& in) const {
   check(config, in);
-  const ScoreWeights weights{.query = score_weight, .vector = score_vector};
+  const ScoreWeights weights{.query = score_weight, .key = score_key, .vector = score_vector};
   const PreparedScore score =
       prepare_score({config.score, weights, in.q, in.k, 1, 1, std::nullopt});
   const Tensor p = centres(in.q, in.queries, in.keys);
+  refuse_intervention(name);
   const AttentionProblem seen = problem_of_layer(name, in.queries, in.earlier);
   const Recording recording(seen);
   std::vector<Tensor> outputs;
@@ -141,6 +143,7 @@ void LocalAttention::visit(Visitor& v) {
   v("centre", centre);
   v("vector", vector);
   v("score_weight", score_weight);
+  v("score_key", score_key);
   v("score_vector", score_vector);
 }
 

@@ -14,9 +14,9 @@ Mask local_mask(size_t reach, size_t first = 0);
 struct LocalConfig {
   size_t width = 0;               // of queries
   size_t key_width = 0;           // 0: width
-  size_t hidden = 0;              // of the predictor, and of score concat; 0: width
+  size_t hidden = 0;              // of the predictor, and of an additive score; 0: width
   size_t reach = 10;              // D, keys on either side
-  Score score = Score::kGeneral;  // dot, scaled_dot, general or concat
+  Score score = Score::kGeneral;  // any that reads keys
 };
 
 // Local-p. Over a source of S keys,
@@ -26,10 +26,10 @@ struct LocalConfig {
 // through the bell.
 struct LocalAttention {
   LocalConfig config;
-  std::string name;                   // for a Recorder
-  Linear centre;                      // W
-  Tensor vector;                      // v [hidden]
-  Tensor score_weight, score_vector;  // of general and concat, as in ScoreWeights
+  std::string name;                              // for a Recorder
+  Linear centre;                                 // W
+  Tensor vector;                                 // v [hidden]
+  Tensor score_weight, score_key, score_vector;  // of a learned score, as in ScoreWeights
 
   LocalAttention() = default;
   LocalAttention(const LocalConfig& config, Rng& rng);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/ops/elementwise.h"
@@ -140,6 +141,7 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
   if (x.rank() != 2 || x.rows() != packing.rows() || x.width() != config.input) {
     throw ShapeError("lstmn: {} is not [{}, {}]", x.shape(), packing.rows(), config.input);
   }
+  refuse_intervention(name);
   const AttentionProblem seen = problem_of_layer(name, packing);
   const Recording recording(seen);
   const Walk walk(packing);
@@ -163,6 +165,7 @@ Tensor Lstmn::step(const Tensor& x, LstmnState& state) const {
     throw ShapeError("lstmn: a step of {}, not [{}, {}]: one row for each sequence", x.shape(),
                      state.sequences, config.input);
   }
+  refuse_intervention(name);
   const size_t t = state.past.size();
   hand_over(name, state.sequences, t, advance(*this, x, from_input(x), state));
   return state.past.back().h;

@@ -14,9 +14,11 @@
 
 namespace attend {
 
-// One truth for each pair: [queries, keys], [heads, queries, keys] or [batch, heads, queries,
-// keys], where an extent of 1 for batch or heads stands for all of them. With packed sequences of
-// several lengths the table is as large as the longest asks for.
+// Whether each pair may attend: [queries, keys], [heads, queries, keys] or [sequences, heads,
+// queries, keys]. An extent of 1 broadcasts: [1, keys] masks keys for all queries, [queries, 1]
+// masks queries. Otherwise queries and keys have at least the extent of the longest sequence; with
+// key_lengths, as with a KeyValueCache, that is the longest key length in use. A table may be
+// larger; the rest is not read.
 class PairMask {
  public:
   PairMask() = default;
@@ -35,12 +37,15 @@ class PairMask {
 // if the last query were at the last key, or q_offset + i for query i of its sequence: before the
 // first key and after the last one as well. Offsets and windows are whatever their type holds.
 struct Mask {
-  bool causal = false;                   // keys at p and before
-  std::optional<int64_t> q_offset = {};  // position of each sequence's first query
-  std::optional<int64_t> left = {};      // keys from p - left on
-  std::optional<int64_t> right = {};     // keys up to p + right
-  std::vector<int32_t> prefix =
-      {};  // with causal: first keys that all may see; one a sequence, or one
+  bool causal = false;           // keys at p and before
+  bool strictly_causal = false;  // keys before p only; the first query then sees nothing, unless
+                                 // there is a prefix
+  std::vector<int64_t> q_offset = {};  // position of the first query: one for each sequence, or one
+                                       // for all; where empty, the last query is at the last key
+  std::optional<int64_t> left = {};    // keys from p - left on
+  std::optional<int64_t> right = {};   // keys up to p + right
+  std::vector<int32_t> prefix = {};  // with causal or strictly_causal: keys at the start that every
+                                     // query sees; one for each sequence, or one for all
   std::vector<int32_t> q_documents = {};  // with k_documents: only pairs of one document, by an
   std::vector<int32_t> k_documents = {};  // id for each row; a document's keys are in one run
   PairMask pairs = {};
@@ -68,11 +73,12 @@ std::vector<int64_t> query_positions(const Mask& mask, const Packing& queries,
 std::vector<kernels::KeyRange> key_ranges(const Mask& mask, const Packing& queries,
                                           const Packing& keys, std::span<const int32_t> key_counts);
 
-// How a table of pairs, of the shapes above, is read; throws ShapeError where it does not fit.
+// How a table of pairs, of the shapes above, is read: steps of 0 broadcast. Throws ShapeError where
+// it does not fit queries and the longest key length in use.
 struct PairSteps {
   size_t sequence, head, query;
 };
 PairSteps pair_steps(const Shape& shape, const char* what, size_t heads, const Packing& queries,
-                     const Packing& keys);
+                     size_t longest_keys);
 
 }  // namespace attend

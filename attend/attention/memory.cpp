@@ -15,12 +15,9 @@ MemoryConfig resolved(MemoryConfig c) {
     throw ConfigError("memory attention: {} heads do not divide width {}; choose another number",
                       c.heads, c.width);
   }
-  if (c.score != Score::kDot && c.score != Score::kScaledDot && c.score != Score::kCosine &&
-      c.score != Score::kDistance) {
-    throw ConfigError(
-        "memory attention: score {} has weights of its own; use dot, scaled_dot, cosine or "
-        "distance",
-        name_of(c.score));
+  if (traits_of(c.score).learned) {
+    throw ConfigError("memory attention: score {} has weights of its own; use {}", name_of(c.score),
+                      scores_where([](const ScoreTraits& traits) { return !traits.learned; }));
   }
   if (c.memory_width == 0) c.memory_width = c.width;
   return c;

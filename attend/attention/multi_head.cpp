@@ -6,66 +6,11 @@
 
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
-#include "attend/base/names.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
-
-constexpr Named<Positions> kPositions[] = {{Positions::kNone, "none"},
-                                           {Positions::kAlibi, "alibi"},
-                                           {Positions::kT5, "t5"},
-                                           {Positions::kShaw, "shaw"},
-                                           {Positions::kRotary, "rotary"}};
-
-MultiHeadConfig resolved(MultiHeadConfig c) {
-  if (c.width == 0 || c.heads == 0) {
-    throw ConfigError("multi-head attention: width {} and heads {} must be at least 1", c.width,
-                      c.heads);
-  }
-  if (c.kv_heads == 0) c.kv_heads = c.heads;
-  if (c.heads % c.kv_heads != 0) {
-    throw ConfigError(
-        "multi-head attention: {} heads cannot share {} key heads evenly; kv_heads divides heads",
-        c.heads, c.kv_heads);
-  }
-  if (c.head_width == 0) {
-    if (c.width % c.heads != 0) {
-      throw ConfigError(
-          "multi-head attention: {} heads do not divide width {}; choose another "
-          "number, or give head_width",
-          c.heads, c.width);
-    }
-    c.head_width = c.width / c.heads;
-  }
-  if (c.value_width == 0) c.value_width = c.head_width;
-  if (c.source_width == 0) c.source_width = c.width;
-  if (c.score != Score::kScaledDot && c.score != Score::kDot && c.score != Score::kCosine &&
-      c.score != Score::kDistance) {
-    throw ConfigError(
-        "multi-head attention: score {} has weights of its own; its projections "
-        "already are the layer's, so use dot, scaled_dot, cosine or distance",
-        name_of(c.score));
-  }
-  const size_t rotated = c.rotary.rotated == 0 ? c.head_width : c.rotary.rotated;
-  if (c.positions == Positions::kRotary && (rotated % 2 != 0 || rotated > c.head_width)) {
-    throw ConfigError(
-        "multi-head attention: rotary positions turn pairs of columns, but {} of {} columns of a "
-        "head cannot be paired; choose an even number",
-        rotated, c.head_width);
-  }
-  if (c.positions == Positions::kShaw && c.score != Score::kDot && c.score != Score::kScaledDot) {
-    throw ConfigError(
-        "multi-head attention: Shaw's vectors are part of a product, but the score is {}; use dot "
-        "or scaled_dot, or other positions",
-        name_of(c.score));
-  }
-  if (c.window && *c.window < 0) {
-    throw ConfigError("multi-head attention: a window of {} keys; 0 or more", *c.window);
-  }
-  return c;
-}
 
 // 0, 1, 2 ... in each sequence, from `first` on.
 std::vector<int32_t> positions_of(const Packing& packing, std::span<const int32_t> first = {}) {
@@ -97,16 +42,12 @@ std::vector<int32_t> dropped(const KeyValueCache& cache) {
 
 }  // namespace
 
-Positions positions_from_name(std::string_view name) {
-  return value_from_name(kPositions, "positions", name);
-}
-
-std::string_view name_of(Positions positions) { return name_from_value(kPositions, positions); }
-
 MultiHeadAttention::MultiHeadAttention(const MultiHeadConfig& c, Rng& rng) : config(resolved(c)) {
   const LinearOptions linear{.bias = config.bias};
   query = Linear(config.width, config.heads * config.head_width, rng, linear);
-  key = Linear(config.source_width, config.kv_heads * config.head_width, rng, linear);
+  if (traits_of(config.score).reads_keys) {
+    key = Linear(config.source_width, config.kv_heads * config.head_width, rng, linear);
+  }
   value = Linear(config.source_width, config.kv_heads * config.value_width, rng, linear);
   output = Linear(config.heads * config.value_width, config.width, rng, linear);
   if (config.qk_norm) {
@@ -122,6 +63,15 @@ MultiHeadAttention::MultiHeadAttention(const MultiHeadConfig& c, Rng& rng) : con
     shaw_keys = parameter({distances, config.head_width}, Init::kXavierUniform, rng);
     shaw_values = parameter({distances, config.value_width}, Init::kXavierUniform, rng);
   }
+  score_weights = make_score_weights(config.score,
+                                     {.query_width = config.heads * config.head_width,
+                                      .key_width = config.kv_heads * config.head_width,
+                                      .heads = config.heads,
+                                      .kv_heads = config.kv_heads,
+                                      .hidden = config.head_width,
+                                      .longest_keys = config.longest_keys,
+                                      .projected = true},
+                                     rng);
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& packing,
@@ -189,13 +139,16 @@ KeyValueCache MultiHeadAttention::remember(const Tensor& source, const Packing& 
 }
 
 KeyValueCache MultiHeadAttention::cache(size_t sequences) const {
-  const bool rolls = config.causal && config.window.has_value();
+  // A score by position counts keys from the first on, so that none may be dropped.
+  const bool rolls =
+      config.causal && config.window.has_value() && traits_of(config.score).reads_keys;
   return KeyValueCache(sequences, rolls ? static_cast<size_t>(*config.window) + 1 : 0);
 }
 
 MultiHeadAttention::Projected MultiHeadAttention::project(
     const Tensor& source, std::span<const int32_t> positions) const {
-  Projected projected{key(source), value(source)};
+  const bool keys = traits_of(config.score).reads_keys;
+  Projected projected{keys ? key(source) : Tensor::empty({source.rows(), 0}), value(source)};
   if (config.qk_norm) projected.k = norm_heads(key_norm, projected.k, config.kv_heads);
   if (config.positions == Positions::kRotary) {
     projected.k = rotate(projected.k, positions, config.kv_heads, config.rotary);
@@ -215,6 +168,7 @@ AttentionOptions MultiHeadAttention::options(const Mask& mask) const {
   o.heads = config.heads;
   o.kv_heads = config.kv_heads;
   o.score = config.score;
+  o.score_weights = score_weights;
   o.weighting = config.weighting;
   o.softcap = config.softcap;
   o.sinks = sinks;
@@ -222,6 +176,7 @@ AttentionOptions MultiHeadAttention::options(const Mask& mask) const {
   o.name = name;
   o.mask = mask;
   o.mask.causal |= config.causal;
+  o.mask.strictly_causal |= config.strictly_causal;
   if (config.window) {
     o.mask.left = std::min(o.mask.left.value_or(*config.window), *config.window);
     if (!config.causal)
@@ -254,6 +209,8 @@ void MultiHeadAttention::visit(Visitor& v) {
   v("output", output);
   v("query_norm", query_norm);
   v("key_norm", key_norm);
+  v("score_query", score_weights.query);
+  v("score_vector", score_weights.vector);
   v("sinks", sinks);
   v("t5_table", t5_table);
   v("shaw_keys", shaw_keys);

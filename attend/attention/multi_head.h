@@ -29,7 +29,8 @@ struct MultiHeadConfig {
   bool bias = true;                // of the projections
   float dropout = 0.0f;            // of the weights
 
-  Score score = Score::kScaledDot;  // one without learned parts of its own
+  Score score = Score::kScaledDot;
+  size_t longest_keys = 0;  // for a score that does not read keys (location): how many it scores
   Weighting weighting = Weighting::kSoftmax;
   Positions positions = Positions::kNone;
   Rotary rotary = {};
@@ -39,17 +40,23 @@ struct MultiHeadConfig {
   bool sinks = false;
   float softcap = 0.0f;
   bool causal = false;
+  bool strictly_causal = false;        // the same without the query's own position
   std::optional<int64_t> window = {};  // keys before the query; with causal, the whole window
 };
 
+// The config with its zeros replaced by what they stand for. Throws ConfigError where parts of it
+// contradict each other, or the traits of the score.
+MultiHeadConfig resolved(MultiHeadConfig config);
+
 struct MultiHeadAttention {
   MultiHeadConfig config;
-  std::string name;  // for a Recorder
-  Linear query, key, value, output;
-  RmsNorm query_norm, key_norm;   // [head_width]
-  Tensor sinks;                   // [heads]
-  Tensor t5_table;                // [buckets, heads]
-  Tensor shaw_keys, shaw_values;  // [2 farthest + 1, width of a head]
+  std::string name;                  // for a Recorder
+  Linear query, key, value, output;  // key is empty for a score that does not read keys
+  ScoreWeights score_weights;        // of a learned score
+  RmsNorm query_norm, key_norm;      // [head_width]
+  Tensor sinks;                      // [heads]
+  Tensor t5_table;                   // [buckets, heads]
+  Tensor shaw_keys, shaw_values;     // [2 farthest + 1, width of a head]
 
   MultiHeadAttention() = default;
   MultiHeadAttention(const MultiHeadConfig& config, Rng& rng);

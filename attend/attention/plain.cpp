@@ -2,6 +2,7 @@
 // Every point of the space can take it; it is the twin that the fused path is tested against.
 #include <limits>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/kernels/dropout.h"
 #include "attend/ops/activations.h"
@@ -98,7 +99,7 @@ class PlainHead {
   Tensor allowed() const {
     const PairMask& mask = p_.options.mask.pairs;
     PairSteps steps{};
-    if (mask.defined()) steps = pair_steps(mask.shape(), "mask", p_.heads, p_.queries, p_.keys);
+    if (mask.defined()) steps = p_.steps_of(mask.shape(), "mask");
     return pairs([&](size_t i, size_t j) {
       const kernels::KeyRange range = p_.ranges[row(i)];
       const auto key = static_cast<int32_t>(j);
@@ -122,7 +123,7 @@ class PlainHead {
 
   Tensor dense_bias() const {
     const Tensor& bias = p_.options.bias;
-    const PairSteps steps = pair_steps(bias.shape(), "bias", p_.heads, p_.queries, p_.keys);
+    const PairSteps steps = p_.steps_of(bias.shape(), "bias");
     return pick(bias, pairs([&](size_t i, size_t j) {
                   return s_ * steps.sequence + h_ * steps.head + i * steps.query + j;
                 }));
@@ -186,13 +187,19 @@ class PlainHead {
 
 Attended plain_attention(const AttentionProblem& p) {
   const Recording recording(p);
+  const Intervention* const intervention = intervention_in(p.options.name);
   std::vector<Tensor> outputs, probabilities;  // of sequences
   for (size_t s = 0; s < p.queries.count(); ++s) {
     std::vector<Tensor> heads, logs;
     for (size_t h = 0; h < p.heads; ++h) {
       const PlainHead head(p, s, h);
-      const Tensor scores = head.scores();
-      const Weighted weighted = head.weights(scores);
+      const HeadCall call{p.options.name, h, p.first_query(s), p.first_key(s)};
+      Tensor scores = head.scores();
+      if (intervention != nullptr) scores = intervention->scores(call, scores);
+      Weighted weighted = head.weights(scores);
+      if (intervention != nullptr) {
+        weighted.weights = intervention->weights(call, weighted.weights);
+      }
       if (recording && recording.wants(s, h)) {
         recording.give_rows(s, h, weighted.weights, scores);
       }

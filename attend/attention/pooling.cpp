@@ -10,11 +10,11 @@ void check(const char* what, size_t queries, const MultiHeadConfig& c) {
   if (queries == 0) {
     throw ConfigError("{}: 0 learned queries give nothing; have at least 1", what);
   }
-  if (c.causal || c.window || c.positions != Positions::kNone) {
+  if (c.causal || c.strictly_causal || c.window || c.positions != Positions::kNone) {
     throw ConfigError(
         "{}: learned queries have no place among the rows, but causal is {}, a window is {} and "
         "positions are {}; leave all three out",
-        what, c.causal, c.window ? "set" : "not set", name_of(c.positions));
+        what, c.causal || c.strictly_causal, c.window ? "set" : "not set", name_of(c.positions));
   }
 }
 

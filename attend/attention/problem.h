@@ -10,12 +10,18 @@
 
 namespace attend {
 
+// That of a sequence, where counts are given.
+inline size_t count_of(const std::vector<int32_t>& counts, size_t sequence) {
+  return counts.empty() ? 0 : static_cast<size_t>(counts[sequence]);
+}
+
 struct AttentionProblem {
   AttentionOptions options;
   PreparedScore score;
   Tensor v;
   size_t heads, kv_heads;
   Packing queries, keys;
+  size_t longest_keys = 0;                                // in use in any sequence
   std::vector<kernels::KeyRange> ranges;                  // (q rows)
   std::vector<int64_t> positions;                         // (q rows)
   kernels::Dropout dropout = {0.0f, RandomStream(0, 0)};  // chance 0 where it is off
@@ -25,13 +31,21 @@ struct AttentionProblem {
     return options.key_lengths.empty() ? keys.length(sequence)
                                        : static_cast<size_t>(options.key_lengths[sequence]);
   }
+  // How many queries and keys of a sequence came before those of this call.
+  size_t first_query(size_t sequence) const { return count_of(options.earlier.queries, sequence); }
+  size_t first_key(size_t sequence) const { return count_of(options.earlier.keys, sequence); }
   size_t group() const { return heads / kv_heads; }
   size_t width() const { return score.q.width() / heads; }
   size_t value_width() const { return v.width() / kv_heads; }
 
+  // How a bias or a mask of pairs is read.
+  PairSteps steps_of(const Shape& table, const char* what) const {
+    return pair_steps(table, what, heads, queries, longest_keys);
+  }
+
   // Element (row, head, 0) of the dropout of weights; keys follow.
   size_t dropout_row(size_t row, size_t head) const {
-    return (row * heads + head) * ((keys.longest() + 127) / 128 * 128);
+    return (row * heads + head) * ((longest_keys + 127) / 128 * 128);
   }
 };
 
@@ -71,6 +85,7 @@ class Recording {
   const AttentionProblem& problem_;
   Recorder* recorder_ = nullptr;  // null if nothing is wanted
   RecordRequest request_;
+  std::string layer_;
   size_t call_ = 0;
 };
 

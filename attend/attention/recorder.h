@@ -1,6 +1,7 @@
-// Looking at attention. While a Recorder is installed in a thread, each named attention layer that
-// this thread runs hands over what was asked for; outputs do not change by a bit, and nothing is
-// kept or computed where nobody asks.
+// Looking at attention. While a Recorder is installed in a thread, each attention layer that this
+// thread runs hands over what was asked for; outputs do not change by a bit, and nothing is kept or
+// computed where nobody asks. Layers and calls without a name share the name "attention": `call`
+// tells them apart, in the order in which they ran.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,9 @@
 #include "attend/tensor/tensor.h"
 
 namespace attend {
+
+// The name under which layers without one are recorded.
+inline constexpr const char* kUnnamedLayer = "attention";
 
 // What to hand over of a layer.
 struct RecordRequest {

@@ -13,10 +13,6 @@ bool among(const std::vector<size_t>& wanted, size_t x) {
   return wanted.empty() || std::ranges::find(wanted, x) != wanted.end();
 }
 
-size_t count_of(const std::vector<int32_t>& counts, size_t sequence) {
-  return counts.empty() ? 0 : static_cast<size_t>(counts[sequence]);
-}
-
 // f of each row, [rows].
 template <typename F>
 Tensor of_rows(const Tensor& x, const F& f) {
@@ -68,13 +64,14 @@ AttentionProblem problem_of_layer(const std::string& name, const Packing& querie
 }
 
 Recording::Recording(const AttentionProblem& problem) : problem_(problem) {
-  Recorder* recorder = problem.options.name.empty() ? nullptr : current_recorder();
+  Recorder* recorder = current_recorder();
   if (recorder == nullptr) return;
-  const std::optional<RecordRequest> request = recorder->wants(problem.options.name);
+  layer_ = problem.options.name.empty() ? kUnnamedLayer : problem.options.name;
+  const std::optional<RecordRequest> request = recorder->wants(layer_);
   if (!request) return;
   recorder_ = recorder;
   request_ = *request;
-  call_ = recorder->next_call(problem.options.name);
+  call_ = recorder->next_call(layer_);
 }
 
 bool Recording::wants(size_t sequence, size_t head) const {
@@ -82,7 +79,7 @@ bool Recording::wants(size_t sequence, size_t head) const {
 }
 
 Recording::Span Recording::queries(size_t sequence) const {
-  const size_t before = count_of(problem_.options.earlier.queries, sequence);
+  const size_t before = problem_.first_query(sequence);
   const size_t length = problem_.queries.length(sequence);
   const auto here = [&](size_t query) { return std::min(query - std::min(query, before), length); };
   const size_t most = SIZE_MAX - request_.first_query;
@@ -93,13 +90,12 @@ Recording::Span Recording::queries(size_t sequence) const {
 void Recording::give(size_t sequence, size_t head, const Tensor& weights,
                      const Tensor& scores) const {
   const AttentionOptions& o = problem_.options;
-  RecordedHead recorded{
-      .layer = o.name,
-      .call = call_,
-      .sequence = sequence,
-      .head = head,
-      .first_query = count_of(o.earlier.queries, sequence) + queries(sequence).first,
-      .first_key = count_of(o.earlier.keys, sequence)};
+  RecordedHead recorded{.layer = layer_,
+                        .call = call_,
+                        .sequence = sequence,
+                        .head = head,
+                        .first_query = problem_.first_query(sequence) + queries(sequence).first,
+                        .first_key = problem_.first_key(sequence)};
   if (request_.weights) recorded.weights = weights.detach();
   if (request_.scores) recorded.scores = scores.detach();
   if (request_.lse && o.weighting == Weighting::kSoftmax) {

@@ -1,20 +1,14 @@
 #include "attend/attention/scores.h"
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/base/parallel.h"
-#include "attend/base/printable.h"
-#include "attend/kernels/reduce.h"
+#include "attend/nn/init.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/linear.h"
 #include "attend/ops/norm.h"
-#include "attend/ops/rows.h"
 #include "attend/ops/shape.h"
-#include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
@@ -74,11 +68,13 @@ PreparedScore additive_of(const ScoreInputs& in, const Tensor& q, Tensor k) {
   if (w.location.defined()) {
     k = add(k, project(keys_of(in, w.location_inputs), w.location, "additive", "location"));
   }
-  if (!w.vector.defined() || w.vector.shape() != Shape{q.width()} || k.width() != q.width()) {
+  if (!w.vector.defined() || w.vector.shape() != Shape{q.width()} ||
+      k.width() * in.heads != q.width() * in.kv_heads) {
     throw ShapeError(
-        "attention: projected queries are {} wide, keys {}, and the vector is {}; all "
-        "three should agree",
-        q.width(), k.width(), w.vector.defined() ? w.vector.shape().text() : "undefined");
+        "attention: projected queries are {} wide in {} heads, keys {} in {}, and the vector is "
+        "{}; all three should agree in the width of a head",
+        q.width(), in.heads, k.width(), in.kv_heads,
+        w.vector.defined() ? w.vector.shape().text() : "undefined");
   }
   return {ScoreCore::kAdditive, q, k, w.vector, 1.0f};
 }
@@ -110,155 +106,113 @@ PreparedScore location(const ScoreInputs& in) {
           1.0f};
 }
 
+// Fresh weights of the learned ones.
+Tensor fresh_matrix(size_t out, size_t in, Rng& rng) {
+  return parameter({out, in}, Init::kXavierUniform, rng);
+}
+
+Tensor fresh_vector(const ScoreWeightSizes& s, Rng& rng) {
+  return parameter({s.heads * s.hidden}, Init::kUniform, rng,
+                   1.0f / std::sqrt(static_cast<float>(s.hidden)));
+}
+
+ScoreWeights no_weights(const ScoreWeightSizes&, Rng&) { return {}; }
+
+ScoreWeights general_weights(const ScoreWeightSizes& s, Rng& rng) {
+  return {.query = fresh_matrix(s.heads * (s.key_width / s.kv_heads), s.query_width, rng)};
+}
+
+ScoreWeights additive_weights(const ScoreWeightSizes& s, Rng& rng) {
+  ScoreWeights weights;
+  if (!s.projected) {
+    weights.query = fresh_matrix(s.heads * s.hidden, s.query_width, rng);
+    weights.key = fresh_matrix(s.kv_heads * s.hidden, s.key_width, rng);
+  }
+  weights.vector = fresh_vector(s, rng);
+  return weights;
+}
+
+ScoreWeights concat_weights(const ScoreWeightSizes& s, Rng& rng) {
+  ScoreWeights weights;
+  weights.query = fresh_matrix(s.heads * s.hidden, s.query_width + s.key_width, rng);
+  weights.vector = fresh_vector(s, rng);
+  return weights;
+}
+
+ScoreWeights location_weights(const ScoreWeightSizes& s, Rng& rng) {
+  return {.query = fresh_matrix(s.heads * s.longest_keys, s.query_width, rng)};
+}
+
+// Traits that most share; each entry says where it differs.
+constexpr ScoreTraits kProduct{.learned = false,
+                               .product = true,
+                               .rotary = true,
+                               .grouped = true,
+                               .reads_keys = true,
+                               .differentiable = true,
+                               .fused = true};
+
+template <typename Change>
+constexpr ScoreTraits but(Change change) {
+  ScoreTraits traits = kProduct;
+  change(traits);
+  return traits;
+}
+
 struct Entry {
-  Score score;
+  Score value;
   std::string_view name;
+  ScoreTraits traits;
   PreparedScore (*prepare)(const ScoreInputs&);
+  ScoreWeights (*weights)(const ScoreWeightSizes&, Rng&) = no_weights;
 };
 constexpr Entry kScores[] = {
-    {Score::kDot, "dot", dot},
-    {Score::kScaledDot, "scaled_dot", scaled_dot},
-    {Score::kGeneral, "general", general},
-    {Score::kAdditive, "additive", additive},
-    {Score::kConcat, "concat", concat_score},
-    {Score::kCosine, "cosine", cosine},
-    {Score::kDistance, "distance", distance},
-    {Score::kLocation, "location", location},
+    {Score::kDot, "dot", kProduct, dot},
+    {Score::kScaledDot, "scaled_dot", kProduct, scaled_dot},
+    {Score::kGeneral, "general", but([](ScoreTraits& t) { t.learned = true, t.rotary = false; }),
+     general, general_weights},
+    {Score::kAdditive, "additive",
+     but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = false; }), additive,
+     additive_weights},
+    {Score::kConcat, "concat",
+     but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = t.grouped = false; }),
+     concat_score, concat_weights},
+    {Score::kCosine, "cosine", but([](ScoreTraits& t) { t.product = false; }), cosine},
+    {Score::kDistance, "distance", but([](ScoreTraits& t) { t.product = t.fused = false; }),
+     distance},
+    {Score::kLocation, "location", but([](ScoreTraits& t) {
+       t.learned = true, t.product = t.rotary = t.reads_keys = t.fused = false;
+     }),
+     location, location_weights},
 };
 
 const Entry& entry_of(Score score) {
   for (const Entry& entry : kScores) {
-    if (entry.score == score) return entry;
+    if (entry.value == score) return entry;
   }
   throw ConfigError("attention: there is no score {}", static_cast<int>(score));
 }
 
-// y[i, j] = f(q row i, k row j), one row of y at a time.
-template <typename F>
-Tensor for_pairs(const Tensor& q, const Tensor& k, const F& f) {
-  Tensor y = Tensor::empty({q.rows(), k.rows()});
-  parallel_for(q.rows(), 16, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      for (size_t j = 0; j < k.rows(); ++j) {
-        y.data()[i * k.rows() + j] = f(q.data() + i * q.stride(), k.data() + j * k.stride());
-      }
-    }
-  });
-  return y;
-}
-
-// Calls f(pair's gradient, i, j) for all pairs that have one. A pair without one is masked, and
-// what it holds is not looked at.
-template <typename F>
-void for_gradients(const Tensor& dy, const F& f) {
-  for (size_t i = 0; i < dy.rows(); ++i) {
-    for (size_t j = 0; j < dy.width(); ++j) {
-      const float d = dy.data()[i * dy.stride() + j];
-      if (d != 0.0f) f(d, i, j);
-    }
-  }
-}
-
-// The rows of x, and where their gradients are added; null if nobody wants them.
-struct RowGradients {
-  RowGradients(const Tensor& tensor, Grads& grads)
-      : x(tensor.data()),
-        dx(grads.wants(tensor) ? grads.accumulator(tensor) : nullptr),
-        stride(tensor.stride()) {}
-  const float* row(size_t i) const { return x + i * stride; }
-  void add(size_t i, size_t c, float value) const {
-    if (dx != nullptr) dx[i * stride + c] += value;
-  }
-  const float* x;
-  float* dx;
-  size_t stride;
-};
-
-// matmul for rows that hold NaN or infinity: these stay with the pairs that look at them.
-Tensor careful_dot_scores(const Tensor& q, const Tensor& k) {
-  const size_t width = q.width();
-  const Tensor y = for_pairs(q, k, [width](const float* a, const float* b) {
-    float sum = 0.0f;
-    for (size_t c = 0; c < width; ++c) sum += a[c] * b[c];
-    return sum;
-  });
-  return record(y, {q, k}, [=](const Tensor& dy, Grads& grads) {
-    const RowGradients a(q, grads), b(k, grads);
-    for_gradients(dy, [&](float d, size_t i, size_t j) {
-      for (size_t c = 0; c < width; ++c) {
-        a.add(i, c, d * b.row(j)[c]);
-        b.add(j, c, d * a.row(i)[c]);
-      }
-    });
-  });
-}
-
-Tensor distance_scores(const Tensor& q, const Tensor& k) {
-  const size_t width = q.width();
-  const Tensor y = for_pairs(q, k, [width](const float* a, const float* b) {
-    float sum = 0.0f;
-    for (size_t c = 0; c < width; ++c) sum += (a[c] - b[c]) * (a[c] - b[c]);
-    return -sum;
-  });
-  return record(y, {q, k}, [=](const Tensor& dy, Grads& grads) {
-    const RowGradients a(q, grads), b(k, grads);
-    for_gradients(dy, [&](float d, size_t i, size_t j) {
-      for (size_t c = 0; c < width; ++c) {
-        const float g = -2.0f * d * (a.row(i)[c] - b.row(j)[c]);
-        a.add(i, c, g);
-        b.add(j, c, -g);
-      }
-    });
-  });
-}
-
-// 1 - tanh^2 without its cancellation.
-float tanh_slope(float x) {
-  const float e = std::exp(-2.0f * std::abs(x));
-  return 4.0f * e / ((1.0f + e) * (1.0f + e));
-}
-
-Tensor additive_scores(const Tensor& q, const Tensor& k, const Tensor& vector) {
-  const size_t width = q.width();
-  const Tensor y = for_pairs(q, k, [&](const float* a, const float* b) {
-    float sum = 0.0f;
-    for (size_t c = 0; c < width; ++c) sum += vector.data()[c] * std::tanh(a[c] + b[c]);
-    return sum;
-  });
-  return record(y, {q, k, vector}, [=](const Tensor& dy, Grads& grads) {
-    const RowGradients a(q, grads), b(k, grads), v(vector, grads);
-    for_gradients(dy, [&](float d, size_t i, size_t j) {
-      for (size_t c = 0; c < width; ++c) {
-        const float sum = a.row(i)[c] + b.row(j)[c];
-        const float g = d * v.x[c] * tanh_slope(sum);
-        v.add(0, c, d * std::tanh(sum));
-        a.add(i, c, g);
-        b.add(j, c, g);
-      }
-    });
-  });
-}
-
 }  // namespace
 
-Score score_from_name(std::string_view name) {
-  std::string choices;
-  for (const Entry& entry : kScores) {
-    if (entry.name == name) return entry.score;
-    choices += fmt::format("{}{}", choices.empty() ? "" : ", ", entry.name);
-  }
-  throw ConfigError("unknown score '{}'; there are: {}", shown_name(name), choices);
+Score score_from_name(std::string_view name) { return value_from_name(kScores, "score", name); }
+
+std::string_view name_of(Score score) { return name_from_value(kScores, score); }
+
+const ScoreTraits& traits_of(Score score) { return entry_of(score).traits; }
+
+std::string scores_where(const std::function<bool(const ScoreTraits&)>& condition) {
+  return names_where(kScores, [&](const Entry& entry) { return condition(entry.traits); });
 }
 
-std::string_view name_of(Score score) {
-  const auto* const entry = std::ranges::find(kScores, score, &Entry::score);
-  return entry == std::end(kScores) ? "unknown" : entry->name;
+ScoreWeights make_score_weights(Score score, const ScoreWeightSizes& sizes, Rng& rng) {
+  return entry_of(score).weights(sizes, rng);
 }
 
 std::span<const Score> all_scores() {
   static const std::vector<Score> all = [] {
     std::vector<Score> scores;
-    for (const Entry& entry : kScores) scores.push_back(entry.score);
+    for (const Entry& entry : kScores) scores.push_back(entry.value);
     return scores;
   }();
   return all;
@@ -271,24 +225,6 @@ PreparedScore prepare_score(const ScoreInputs& in) {
     prepared.scale = in.score == Score::kCosine ? prepared.scale * *in.scale : *in.scale;
   }
   return prepared;
-}
-
-bool all_finite(const Tensor& x) { return kernels::all_finite(rows_of(x)); }
-
-Tensor core_scores(ScoreCore core, const Tensor& q, const Tensor& k, const Tensor& vector,
-                   size_t keys) {
-  switch (core) {
-    case ScoreCore::kDot:
-      return all_finite(q) && all_finite(k) ? matmul(q, k, {.transpose_b = true})
-                                            : careful_dot_scores(q, k);
-    case ScoreCore::kAdditive:
-      return additive_scores(q, k, vector);
-    case ScoreCore::kDistance:
-      return distance_scores(q, k);
-    case ScoreCore::kPlace:
-      return q.slice_columns(0, keys);
-  }
-  return {};
 }
 
 }  // namespace attend

@@ -1,12 +1,15 @@
 // How a query and a key are compared. A score is one entry of the registry in scores.cpp, which
-// reduces it to one of a few cores by projections and normalisations of whole rows.
+// reduces it to one of a few cores by projections and normalisations of whole rows, and states its
+// traits. Layers and models accept or refuse a score by its traits; keep no other list of names.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "attend/base/rng.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -26,18 +29,46 @@ Score score_from_name(std::string_view name);  // "scaled_dot"; ConfigError with
 std::string_view name_of(Score score);
 std::span<const Score> all_scores();
 
+// What a layer or a model must know before it accepts a score.
+struct ScoreTraits {
+  bool learned;     // has weights of its own (ScoreWeights)
+  bool product;     // is a product q.k, so that Shaw's vectors can be added to keys
+  bool rotary;      // depends on differences of positions only, after rotate()
+  bool grouped;     // allows kv_heads below heads
+  bool reads_keys;  // if not, it depends on the key's position alone: keys must be in order, and
+                    // the longest number of them known beforehand
+  bool differentiable;  // passes gradients to queries, keys and its weights
+  bool fused;           // has a fused kernel; the plain path keeps all scores in memory
+};
+const ScoreTraits& traits_of(Score score);  // ConfigError where there is no such score
+
+// The names of the scores whose traits satisfy a condition, for messages: "dot, scaled_dot".
+std::string scores_where(const std::function<bool(const ScoreTraits&)>& condition);
+
 // The learned parts. They are applied to whole rows, before these are cut into heads. Additive
 // without W or U takes queries or keys that are projected already.
 struct ScoreWeights {
   Tensor query;   // W: general [keys' width, queries' width], additive [a, queries' width],
                   // concat [a, queries' + keys' width], location [heads x places, queries' width]
-  Tensor key;     // U: additive [a, keys' width]
+  Tensor key;     // U: additive [a, keys' width]; a / heads x kv_heads where heads share keys
   Tensor vector;  // v: additive, concat [a]
   // Additive with what is known of each key beside itself (Chorowski et al., 2015): convolved
   // weights of the step before, or coverage so far. v.tanh(W q + U k + L f)
   Tensor location;         // L [a, features]
   Tensor location_inputs;  // f [k rows, features]
 };
+
+// The sizes that the weights of a score depend on.
+struct ScoreWeightSizes {
+  size_t query_width, key_width;  // of whole rows
+  size_t heads = 1, kv_heads = 1;
+  size_t hidden = 0;        // a of one head, for additive and concat
+  size_t longest_keys = 0;  // for a score that does not read keys
+  bool projected = false;   // the layer has projected the rows to `hidden` columns a head: its
+                            // projections are the W and U of additive, which has only v then
+};
+// New parameters for a learned score, none for others.
+ScoreWeights make_score_weights(Score score, const ScoreWeightSizes& sizes, Rng& rng);
 
 // What the pairs of rows go through.
 enum class ScoreCore { kDot, kAdditive, kDistance, kPlace };

@@ -53,7 +53,7 @@ void UnreadRows::find_in_ranges(size_t sequence) {
 void UnreadRows::find_in_pairs(size_t sequence) {
   const AttentionProblem& p = problem_;
   const PairMask& mask = p.options.mask.pairs;
-  const PairSteps steps = pair_steps(mask.shape(), "mask", p.heads, p.queries, p.keys);
+  const PairSteps steps = p.steps_of(mask.shape(), "mask");
   for (size_t h = 0; h < (steps.head == 0 ? 1 : p.heads); ++h) {
     for (size_t i = 0; i < p.queries.length(sequence); ++i) {
       const size_t row = p.queries.begin(sequence) + i;

@@ -85,28 +85,59 @@ void each_row_backward(const MatrixGradient& g) {
 struct Entry {
   Weighting value;
   std::string_view name;
+  WeightingTraits traits;
   void (*forward)(const Matrix&);
   void (*backward)(const MatrixGradient&);  // null: nothing flows back through the weights
 };
 
+// Traits that most share; each entry says where it differs.
+constexpr WeightingTraits kRows{.differentiable = true,
+                                .ordered_keys = false,
+                                .sampled = false,
+                                .normalized = true,
+                                .sinks = false,
+                                .fused = false};
+
+template <typename Change>
+constexpr WeightingTraits but(Change change) {
+  WeightingTraits traits = kRows;
+  change(traits);
+  return traits;
+}
+
 constexpr Entry kWeightings[] = {
-    {Weighting::kSoftmax, "softmax", each_row<softmax>, each_row_backward<softmax_backward>},
-    {Weighting::kSigmoid, "sigmoid", each_row<activate<Activation::kSigmoid>>,
+    {Weighting::kSoftmax, "softmax", but([](WeightingTraits& t) { t.sinks = t.fused = true; }),
+     each_row<softmax>, each_row_backward<softmax_backward>},
+    {Weighting::kSigmoid, "sigmoid",
+     but([](WeightingTraits& t) { t.normalized = false, t.fused = true; }),
+     each_row<activate<Activation::kSigmoid>>,
      each_row_backward<activate_backward<Activation::kSigmoid>>},
-    {Weighting::kRelu, "relu", each_row<activate<Activation::kRelu>>,
+    {Weighting::kRelu, "relu",
+     but([](WeightingTraits& t) { t.normalized = false, t.fused = true; }),
+     each_row<activate<Activation::kRelu>>,
      each_row_backward<activate_backward<Activation::kRelu>>},
-    {Weighting::kIdentity, "identity", each_row<activate<Activation::kIdentity>>,
+    {Weighting::kIdentity, "identity", but([](WeightingTraits& t) { t.normalized = false; }),
+     each_row<activate<Activation::kIdentity>>,
      each_row_backward<activate_backward<Activation::kIdentity>>},
-    {Weighting::kSparsemax, "sparsemax", each_row<sparsemax>,
+    {Weighting::kSparsemax, "sparsemax", kRows, each_row<sparsemax>,
      each_row_backward<sparsemax_backward>},
-    {Weighting::kEntmax15, "entmax15", each_row<entmax15>, each_row_backward<entmax15_backward>},
-    {Weighting::kTopK, "top_k", each_row<top_k>, each_row_backward<softmax_backward>},
-    {Weighting::kHardArgmax, "hard_argmax", each_row<hard_argmax>, nullptr},
-    {Weighting::kHardSample, "hard_sample", each_row<hard_sample>, nullptr},
-    {Weighting::kStraightThrough, "straight_through", each_row<hard_argmax>,
+    {Weighting::kEntmax15, "entmax15", kRows, each_row<entmax15>,
+     each_row_backward<entmax15_backward>},
+    {Weighting::kTopK, "top_k", kRows, each_row<top_k>, each_row_backward<softmax_backward>},
+    {Weighting::kHardArgmax, "hard_argmax",
+     but([](WeightingTraits& t) { t.differentiable = false; }), each_row<hard_argmax>, nullptr},
+    {Weighting::kHardSample, "hard_sample",
+     but([](WeightingTraits& t) { t.differentiable = false, t.sampled = true; }),
+     each_row<hard_sample>, nullptr},
+    {Weighting::kStraightThrough, "straight_through", kRows, each_row<hard_argmax>,
      each_row_backward<straight_through_backward>},
-    {Weighting::kMonotonic, "monotonic", monotonic, monotonic_backward},
-    {Weighting::kMonotonicHard, "monotonic_hard", monotonic_hard, nullptr},
+    {Weighting::kMonotonic, "monotonic",
+     but([](WeightingTraits& t) { t.ordered_keys = true, t.normalized = false; }), monotonic,
+     monotonic_backward},
+    {Weighting::kMonotonicHard, "monotonic_hard", but([](WeightingTraits& t) {
+       t.differentiable = t.normalized = false, t.ordered_keys = true;
+     }),
+     monotonic_hard, nullptr},
 };
 
 const Entry& entry_of(Weighting weighting) {
@@ -175,6 +206,15 @@ std::span<const Weighting> all_weightings() {
 }
 
 void check_weighting(Weighting weighting) { weightings::entry_of(weighting); }
+
+const WeightingTraits& traits_of(Weighting weighting) {
+  return weightings::entry_of(weighting).traits;
+}
+
+std::string weightings_where(const std::function<bool(const WeightingTraits&)>& condition) {
+  return names_where(kWeightings,
+                     [&](const weightings::Entry& entry) { return condition(entry.traits); });
+}
 
 Weighted weigh(const Tensor& scores, const WeightingOptions& options) {
   weightings::check(scores, options);

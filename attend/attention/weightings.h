@@ -1,8 +1,11 @@
-// How scores become weights. A weighting is one entry of the registry in weightings.cpp.
+// How scores become weights. A weighting is one entry of the registry in weightings.cpp, with its
+// traits. Layers and models accept or refuse it by these; keep no other list of names.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "attend/base/rng.h"
@@ -29,6 +32,21 @@ Weighting weighting_from_name(std::string_view name);  // "softmax"; ConfigError
 std::string_view name_of(Weighting weighting);
 std::span<const Weighting> all_weightings();
 void check_weighting(Weighting weighting);  // ConfigError where it is none of these
+
+// What a layer or a model must know before it accepts a weighting. None has learned parts.
+struct WeightingTraits {
+  bool differentiable;  // passes gradients from the weights to the scores
+  bool ordered_keys;    // needs keys in order, and all queries of a sequence in one call: a row
+                        // depends on the row before it
+  bool sampled;         // draws a key at random; log_probability trains it
+  bool normalized;      // the weights of a query add up to 1
+  bool sinks;           // allows AttentionOptions::sinks
+  bool fused;           // has a fused kernel; the plain path keeps all weights in memory
+};
+const WeightingTraits& traits_of(Weighting weighting);  // ConfigError where there is no such one
+
+// The names of the weightings whose traits satisfy a condition, for messages: "softmax, sigmoid".
+std::string weightings_where(const std::function<bool(const WeightingTraits&)>& condition);
 
 struct WeightingOptions {
   Weighting weighting = Weighting::kSoftmax;

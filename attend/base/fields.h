@@ -5,17 +5,23 @@
 //     template <typename V> void fields(V& v) { v("rate", rate, "learning rate at its peak"); }
 //   };
 //
-// A field is a bool, an integer, a float, a string, a path, a MemorySize, an enum, a vector or an
-// optional of those, or another config. An integer has a range as well, whoever sets it:
+// A field is a bool, an integer, a float, a string, a path, a MemorySize, an enum, a Choice, a
+// vector or an optional of those, or another config. An integer has a range as well, whoever sets
+// it:
 //
 //   v("width", width, "of a token's vector", Range{1, 65536});
+//
+// A Choice may decide which fields follow it (base/any_config.h): it is set before them.
+// v.old(name, field) still reads what a field was called in earlier versions.
 //
 // attend/io/config.h makes JSON, YAML and flags from the list.
 #pragma once
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +36,17 @@ namespace attend {
 struct MemorySize {
   size_t bytes = 0;
   bool operator==(const MemorySize&) const = default;
+};
+
+// One of some names that a registry knows.
+template <std::vector<std::string> (*kNames)()>
+struct Choice {
+  std::string name;
+
+  Choice() = default;
+  Choice(std::string_view chosen) : name(chosen) {}     // NOLINT: a name is what it is
+  operator const std::string&() const { return name; }  // NOLINT
+  bool operator==(const Choice&) const = default;
 };
 
 // An enum can be a field when name_of(value) is found beside it, its values count from 0, and
@@ -57,10 +74,11 @@ struct FieldType {
   FieldKind kind = FieldKind::kText;
   bool list = false, optional = false;
   std::string expected;              // "a number", "one of adamw, adam, sgd", "a list of paths"
-  std::vector<std::string> choices;  // of an enum or a bool
+  std::vector<std::string> choices;  // of an enum, a Choice or a bool
   FieldTexts (*get)(const void* value) = nullptr;
   // False, and nothing is changed: not what is expected.
   bool (*set)(void* value, const FieldTexts& texts, const Range& range) = nullptr;
+  bool decides = false;  // perhaps which other fields there are: set before them
 };
 
 // A reference to one field of a config, which must outlive it. Nested ones have dotted paths.
@@ -80,8 +98,20 @@ struct FieldList {
   struct Section {
     std::string path, help;  // a nested config
   };
+  // A nested config that there could be instead of one there is: what it would hold, as fields of a
+  // copy that nobody reads.
+  struct Unused {
+    Section section;
+    std::string why;  // "the model is a transformer"
+    std::function<FieldList()> fields;
+  };
   std::vector<Field> fields;
   std::vector<Section> sections;
+  std::vector<Unused> unused;
+  // Names of earlier versions, which files may still have: read, but neither written nor listed.
+  std::vector<Field> old_fields;
+  std::vector<Section> old_sections;
+  std::shared_ptr<void> keeps = nullptr;  // what the fields refer to, where nobody else does
 };
 
 // What `name` was probably meant to be; empty if nothing is near.
@@ -155,6 +185,18 @@ std::string print_field(T value) {
   return std::string(name_of(value));
 }
 
+template <std::vector<std::string> (*kNames)()>
+bool parse_field(std::string_view text, Choice<kNames>& value) {
+  const std::vector<std::string> names = kNames();
+  if (std::ranges::find(names, text) == names.end()) return false;
+  value.name = text;
+  return true;
+}
+template <std::vector<std::string> (*kNames)()>
+std::string print_field(const Choice<kNames>& value) {
+  return value.name;
+}
+
 // Only integers have one.
 template <typename T>
 bool within(const T& value, const Range& range) {
@@ -187,6 +229,20 @@ struct Scalar {
     if (!parse_field(text, parsed) || !within(parsed, range)) return false;
     value = std::move(parsed);
     return true;
+  }
+};
+
+template <std::vector<std::string> (*kNames)()>
+struct Scalar<Choice<kNames>> {
+  using T = Choice<kNames>;
+  static FieldType type() {
+    FieldType made = choice_type(kNames());
+    made.decides = true;
+    return made;
+  }
+  static FieldTexts get(const T& value) { return std::vector{value.name}; }
+  static bool set(T& value, const FieldTexts& texts, const Range&) {
+    return texts && texts->size() == 1 && parse_field(texts->front(), value);
   }
 };
 
@@ -256,6 +312,33 @@ class FieldCollector {
     } else {
       list.fields.push_back({std::move(path), std::string(help), &field_type<T>(), &value, range});
     }
+  }
+
+  // A section that would be here were another Choice made; `make` gives its defaults.
+  template <typename Make>
+  void unused(std::string_view name, std::string_view help, std::string why, const Make& make) {
+    const std::string path = prefix_ + std::string(name);
+    list.unused.push_back({{path, std::string(help)}, std::move(why), [path, make] {
+                             auto config = std::make_shared<decltype(make())>(make());
+                             FieldCollector collector;
+                             collector.prefix_ = path + ".";
+                             config->fields(collector);
+                             collector.list.keeps = config;
+                             return std::move(collector.list);
+                           }});
+  }
+
+  // What a field or a section was called in earlier versions.
+  template <typename T>
+  void old(std::string_view name, T& value, Range range = {}) {
+    FieldCollector named;
+    named.prefix_ = prefix_;
+    named(name, value, "", range);
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(list.old_fields, named.list.fields);
+    append(list.old_sections, named.list.sections);
   }
 
   FieldList list;

@@ -29,6 +29,18 @@ auto value_from_name(const Entry (&table)[kSize], std::string_view what, std::st
   throw ConfigError("unknown {} '{}'; there are: {}", what, shown_name(name), choices);
 }
 
+// "a, b": the names of the entries that satisfy a condition, for messages.
+template <typename Entry, size_t kSize, typename Condition>
+std::string names_where(const Entry (&table)[kSize], const Condition& condition) {
+  std::string names;
+  for (const Entry& entry : table) {
+    if (!condition(entry)) continue;
+    names += names.empty() ? "" : ", ";
+    names += entry.name;
+  }
+  return names;
+}
+
 template <typename Entry, size_t kSize>
 std::string_view name_from_value(const Entry (&table)[kSize], decltype(Entry::value) value) {
   for (const Entry& entry : table) {

@@ -1,11 +1,13 @@
-// Ids that mean the same in every vocabulary (SentencePiece's own default).
+// Ids of a vocabulary that are no text.
 #pragma once
 
 #include <cstdint>
 
 namespace attend {
 
-inline constexpr int32_t kUnknown = 0, kStart = 1, kEnd = 2;
-inline constexpr int32_t kSpecialTokens = 3;  // the first id of a piece of text
+struct SpecialTokens {
+  int32_t unknown = 0, start = 1, end = 2;
+  bool operator==(const SpecialTokens&) const = default;
+};
 
 }  // namespace attend

@@ -1,67 +1,110 @@
 #include "attend/data/batch.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
+#include "attend/base/names.h"
 
 namespace attend {
 namespace {
 
-// Sequences end to end, from what `append(i, ids)` appends for each.
-template <typename Append>
-Batch pack(size_t count, const BatchOptions& options, const Append& append) {
-  Batch batch;
-  std::vector<int32_t> source_lengths, target_lengths;
-  source_lengths.reserve(count);
-  target_lengths.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    const size_t source = batch.source.size(), target = batch.target.size();
-    batch.lines.push_back(append(i, batch));
-    if (options.end_sources) batch.source.push_back(kEnd);
-    source_lengths.push_back(static_cast<int32_t>(batch.source.size() - source));
-    target_lengths.push_back(static_cast<int32_t>(batch.target.size() - target + 1));
+constexpr Named<ColumnKind> kColumnKinds[] = {{ColumnKind::kTokens, "tokens"},
+                                              {ColumnKind::kLabel, "label"}};
+
+// Values of one record, whatever their type: both have four bytes.
+size_t values_in_row(const Column& column) {
+  const size_t rows = column.packing.rows();
+  return rows == 0 ? 0 : column.values.size() / rows;
+}
+
+void copy_rows(const Column& from, size_t row, size_t count, const Tensor& to, size_t to_row) {
+  static_assert(sizeof(float) == sizeof(int32_t));
+  const size_t width = values_in_row(from);
+  if (count * width == 0) return;
+  const auto copy = [&](auto* target, const auto* source) {
+    std::memcpy(target + to_row * width, source + row * width, count * width * sizeof(float));
+  };
+  if (from.values.dtype() == DType::kInt32) {
+    copy(to.indices(), from.values.indices());
+  } else {
+    copy(to.data(), from.values.data());
   }
-  batch.sources = Packing(source_lengths);
-  batch.targets = Packing(target_lengths);
-  return batch;
+}
+
+Column pick(const Column& column, std::span<const size_t> which) {
+  std::vector<int32_t> lengths;
+  for (const size_t i : which) lengths.push_back(static_cast<int32_t>(column.packing.length(i)));
+  const Packing packing(lengths);
+  std::vector<size_t> extents = {packing.rows()};
+  for (size_t axis = 1; axis < column.values.rank(); ++axis) {
+    extents.push_back(column.values.extent(static_cast<int>(axis)));
+  }
+  const Tensor values = Tensor::empty(Shape(extents), column.values.dtype());
+  for (size_t i = 0; i < which.size(); ++i) {
+    const size_t from = which[i];
+    copy_rows(column, column.packing.begin(from), column.packing.length(from), values,
+              packing.begin(i));
+  }
+  return {values, packing};
 }
 
 }  // namespace
 
-std::vector<int32_t> Batch::with(Place place) const {
-  std::vector<int32_t> ids;
-  ids.reserve(targets.rows());
-  auto next = target.begin();
-  for (size_t i = 0; i < targets.count(); ++i) {
-    const auto end = next + (static_cast<ptrdiff_t>(targets.length(i)) - 1);
-    if (place == kFront) ids.push_back(kStart);
-    ids.insert(ids.end(), next, end);
-    if (place == kBack) ids.push_back(kEnd);
-    next = end;
-  }
-  return ids;
+std::string_view name_of(ColumnKind kind) { return name_from_value(kColumnKinds, kind); }
+
+Batch::Batch(std::string name, const Tokens& tokens) : records_(tokens.count()) {
+  add(std::move(name), tokens);
 }
 
-Batch make_batch(const Corpus& corpus, std::span<const uint32_t> pairs,
-                 const BatchOptions& options) {
-  return pack(pairs.size(), options, [&](size_t i, Batch& batch) {
-    corpus.append_source(pairs[i], batch.source);
-    corpus.append_target(pairs[i], batch.target);
-    return corpus.line(pairs[i]);
-  });
+size_t Batch::rows() const {
+  size_t sum = 0;
+  for (const auto& [_, column] : columns_) sum += column.packing.rows();
+  return sum;
 }
 
-Batch make_batch(std::span<const std::vector<int32_t>> sources,
-                 std::span<const std::vector<int32_t>> targets, const BatchOptions& options) {
-  if (!targets.empty() && targets.size() != sources.size()) {
-    throw DataError("batch: {} sources but {} targets", sources.size(), targets.size());
+Batch& Batch::add(std::string name, Column column) {
+  if (column.packing.count() != records_) {
+    throw DataError("batch: column {} has {} records, but there are {}", name,
+                    column.packing.count(), records_);
   }
-  return pack(sources.size(), options, [&](size_t i, Batch& batch) {
-    batch.source.insert(batch.source.end(), sources[i].begin(), sources[i].end());
-    if (!targets.empty()) {
-      batch.target.insert(batch.target.end(), targets[i].begin(), targets[i].end());
-    }
-    return i + 1;
-  });
+  if (has(name)) throw DataError("batch: there is a column {} already", name);
+  columns_.emplace_back(std::move(name), std::move(column));
+  return *this;
+}
+
+Batch& Batch::add(std::string name, const Tokens& tokens) {
+  return add(std::move(name), Column{tokens.ids, tokens.packing});
+}
+
+bool Batch::has(std::string_view name) const {
+  return std::ranges::any_of(columns_, [&](const auto& column) { return column.first == name; });
+}
+
+const Column& Batch::operator[](std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const auto& [known, column] : columns_) {
+    if (known == name) return column;
+    names.push_back(known);
+  }
+  throw DataError("batch: there is no column {}; there {}: {}", name,
+                  names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+}
+
+Tokens Batch::tokens(std::string_view name) const {
+  const Column& column = (*this)[name];
+  return {column.values, column.packing};
+}
+
+Batch Batch::pick(std::span<const size_t> which) const {
+  Batch picked(which.size());
+  for (const auto& [name, column] : columns_) picked.add(name, attend::pick(column, which));
+  for (const size_t i : which) {
+    if (!lines.empty()) picked.lines.push_back(lines[i]);
+  }
+  return picked;
 }
 
 }  // namespace attend

@@ -1,43 +1,55 @@
-// What a model sees at once, without padding.
+// What a model sees at once: some records of a corpus, column by column, packed without padding.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "attend/data/corpus.h"
-#include "attend/tensor/packing.h"
+#include "attend/data/tokens.h"
 
 namespace attend {
 
-struct Batch {
-  std::vector<int32_t> source, target;  // targets without start and end
-  Packing sources;                      // of `source`
-  Packing targets;                      // of decoder_inputs() and labels(): one longer than target
-  std::vector<size_t> lines;            // where each pair comes from
+enum class ColumnKind {
+  kTokens,  // ids of a sequence
+  kLabel,   // one id
+};
+std::string_view name_of(ColumnKind kind);
 
-  // kStart and the target: what the decoder reads, and labels(), the target and kEnd: what it
-  // should say to that.
-  std::vector<int32_t> decoder_inputs() const { return with(kFront); }
-  std::vector<int32_t> labels() const { return with(kBack); }
+// One column of all records: int32 ids or labels, or fp32 values, a row for each item; record i has
+// the rows packing.begin(i) to packing.end(i).
+struct Column {
+  Tensor values;  // [rows], or [rows, ...]
+  Packing packing;
+};
 
-  size_t size() const { return sources.count(); }
-  size_t tokens() const { return sources.rows() + targets.rows(); }
+class Batch {
+ public:
+  Batch() = default;
+  explicit Batch(size_t records) : records_(records) {}
+  // The batch of one column of tokens.
+  Batch(std::string name, const Tokens& tokens);
+
+  size_t size() const { return records_; }
+  size_t rows() const;  // of all columns
+
+  // Throws DataError where the column has another number of records, or is there already.
+  Batch& add(std::string name, Column column);
+  Batch& add(std::string name, const Tokens& tokens);
+
+  bool has(std::string_view name) const;
+  // Throw DataError that lists the columns there are.
+  const Column& operator[](std::string_view name) const;
+  Tokens tokens(std::string_view name) const;
+
+  // The records of these numbers, in that order.
+  Batch pick(std::span<const size_t> which) const;
+
+  std::vector<size_t> lines = {};  // of the text that each record comes from, from 1; may be empty
 
  private:
-  enum Place { kFront, kBack };
-  std::vector<int32_t> with(Place place) const;
+  size_t records_ = 0;
+  std::vector<std::pair<std::string, Column>> columns_;
 };
-
-struct BatchOptions {
-  bool end_sources = true;  // kEnd after each source
-};
-
-Batch make_batch(const Corpus& corpus, std::span<const uint32_t> pairs,
-                 const BatchOptions& options = {});
-// `targets` may be empty: there is nothing to learn then, and each has length 0. lines are 1, 2 ...
-Batch make_batch(std::span<const std::vector<int32_t>> sources,
-                 std::span<const std::vector<int32_t>> targets = {},
-                 const BatchOptions& options = {});
 
 }  // namespace attend

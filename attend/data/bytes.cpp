@@ -86,7 +86,7 @@ class GzipBytes : public ByteSource {
     while (stream_.avail_out == room) {
       if (stream_.avail_in == 0 && !refill()) {
         if (between_members_) return 0;
-        throw FormatError("{}: the compressed data is cut off at byte {}; copy the file anew",
+        throw FormatError("{}: the compressed data is cut off at byte {}; copy the file again",
                           file_->name(), position_);
       }
       if (between_members_) ::inflateReset(&stream_);
@@ -94,7 +94,7 @@ class GzipBytes : public ByteSource {
       const int result = ::inflate(&stream_, Z_NO_FLUSH);
       position_ += before - stream_.avail_in;
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
-        throw FormatError("{}: the compressed data is damaged at byte {} ({}); copy the file anew",
+        throw FormatError("{}: the compressed data is damaged at byte {} ({}); copy the file again",
                           file_->name(), position_, stream_.msg ? stream_.msg : "unknown");
       }
       between_members_ = result == Z_STREAM_END;
@@ -123,7 +123,7 @@ std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path) {
   auto file = std::make_unique<PlainBytes>(path);
   if (file->starts_with(kGzipMagic)) return std::make_unique<GzipBytes>(std::move(file));
   if (path.extension() == ".gz") {
-    throw FormatError("{}: not compressed by gzip, as its name says; rename it or copy it anew",
+    throw FormatError("{}: not compressed by gzip, as its name says; rename it or copy it again",
                       file->name());
   }
   return file;

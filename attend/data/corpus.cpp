@@ -1,40 +1,70 @@
 #include "attend/data/corpus.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <type_traits>
 
-#include "attend/base/error.h"
 #include "attend/base/hash.h"
+#include "attend/base/printable.h"
 #include "attend/data/corpus_file.h"
+#include "attend/data/windows.h"
 
 namespace attend {
 
 static_assert(std::endian::native == std::endian::little);
 static_assert(std::is_trivially_copyable_v<CorpusFooter> &&
               std::has_unique_object_representations_v<CorpusFooter>);
+static_assert(std::is_trivially_copyable_v<ColumnDescriptor> &&
+              std::has_unique_object_representations_v<ColumnDescriptor>);
 
 namespace {
 
 constexpr size_t kBeginEvery = 64;
+constexpr uint64_t kMostVocabulary = uint64_t{1} << 31;
 
-template <typename T>
-std::string_view text_of(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+bool ended_by_zero(const ColumnDescriptor& column) {
+  return column.name_bytes[ColumnDescriptor::kLongestName] == '\0';
 }
 
 }  // namespace
 
+ColumnDescriptor ColumnDescriptor::ids(std::string_view name, ColumnKind kind, size_t vocabulary) {
+  if (name.empty() || name.size() > kLongestName) {
+    throw ConfigError("corpus: '{}' cannot name a column: 1 to {} bytes are allowed",
+                      shown_name(name), kLongestName);
+  }
+  ColumnDescriptor column{};
+  name.copy(column.name_bytes, kLongestName);
+  column.kind_value = static_cast<uint32_t>(kind);
+  column.element_bytes = vocabulary <= size_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
+  column.item_values = 1;
+  column.vocabulary = vocabulary;
+  return column;
+}
+
+size_t RecordLengths::rows(size_t record) const {
+  int64_t sum = 0;
+  const std::span<const uint32_t> items = (*this)[record];
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].sequence) sum += std::max<int64_t>(0, int64_t{items[i]} + columns[i].extra);
+  }
+  return static_cast<size_t>(sum);
+}
+
 template <typename... Args>
 void Corpus::fail(fmt::format_string<Args...> text, Args&&... args) const {
-  throw FormatError("{}: {}; delete it, and it is made again", file_.path().string(),
+  throw FormatError("{}: {}; delete it, and it will be made again", file_.path().string(),
                     fmt::format(text, std::forward<Args>(args)...));
 }
 
 Corpus::Corpus(const std::filesystem::path& file) : file_(file) {
   read_footer();
+  read_columns();
   read_table();
 }
 
@@ -47,79 +77,147 @@ void Corpus::read_footer() {
   file_.read(size - sizeof footer_, std::as_writable_bytes(std::span(&footer_, 1)));
   if (std::string_view(footer_.magic, sizeof footer_.magic) != kCorpusMagic) fail("it is cut off");
   if (footer_.version != kCorpusVersion) {
-    fail("version {}, and this program reads version {}", footer_.version, kCorpusVersion);
+    fail("it has version {}, but this program reads version {}", footer_.version, kCorpusVersion);
   }
-  const std::string_view footer = text_of(std::span<const CorpusFooter>(&footer_, 1));
+  const std::string_view footer = bytes_of(std::span<const CorpusFooter>(&footer_, 1));
   if (footer_.footer_hash != hash_of(footer.substr(0, offsetof(CorpusFooter, footer_hash)))) {
     fail("its footer is damaged");
   }
-  const size_t room = size - sizeof magic - sizeof footer_;
-  if ((footer_.id_bytes != 2 && footer_.id_bytes != 4) || footer_.ids > room / footer_.id_bytes ||
-      footer_.pairs > room / kPairBytes ||
-      room != padded(footer_.ids * footer_.id_bytes) + footer_.pairs * kPairBytes) {
+  if (footer_.columns == 0 || footer_.columns > kMostColumns) {
+    fail("it has {} columns; there can be 1 to {}", footer_.columns, kMostColumns);
+  }
+  const size_t described = footer_.columns * sizeof(ColumnDescriptor);
+  const size_t around = sizeof magic + sizeof footer_ + described;
+  const size_t room = size < around ? 0 : size - around, record = table_bytes(footer_.columns);
+  if (size < around || footer_.value_bytes > room || footer_.records > room / record ||
+      room != footer_.value_bytes + footer_.records * record) {
     fail("its size does not fit what it says it holds");
   }
 }
 
+void Corpus::read_columns() {
+  columns_.resize(footer_.columns);
+  const size_t bytes = columns_.size() * sizeof(ColumnDescriptor);
+  file_.read(file_.size() - sizeof footer_ - bytes, std::as_writable_bytes(std::span(columns_)));
+  std::set<std::string_view> names;
+  for (const ColumnDescriptor& column : columns_) {
+    if (!ended_by_zero(column) || column.name().empty()) fail("a column has no name");
+    if (!names.insert(column.name()).second) {
+      fail("there are two columns '{}'", shown_name(column.name()));
+    }
+    if (name_of(column.kind()) == "unknown") {
+      fail("column {} is of kind {}, which this program does not know", shown_name(column.name()),
+           column.kind_value);
+    }
+    const bool of_ids = column.item_values == 1 &&
+                        (column.element_bytes == 2 || column.element_bytes == 4) &&
+                        column.vocabulary <= kMostVocabulary;
+    if (!of_ids) fail("column {} does not hold ids", shown_name(column.name()));
+  }
+}
+
 void Corpus::read_table() {
-  const size_t pairs = footer_.pairs;
-  size_t at = file_.size() - sizeof footer_ - pairs * kPairBytes;
+  const size_t records = footer_.records, columns = columns_.size();
+  size_t at = kCorpusMagic.size() + footer_.value_bytes;
   Hash hash;
   const auto read = [&]<typename T>(std::span<T> to) {
     file_.read(at, std::as_writable_bytes(to));
     at += to.size_bytes();
-    hash.add(text_of<T>(to));
+    hash.add(bytes_of<T>(to));
   };
-  lengths_.resize(pairs);
+  lengths_.resize(records * columns);
   read(std::span(lengths_));
-  uint64_t next = 0;
-  std::vector<uint64_t> begins(std::min(pairs, size_t{1} << 16));
-  for (size_t i = 0; i < pairs; ++i) {
-    if (i % begins.size() == 0) {
-      read(std::span(begins).first(std::min(begins.size(), pairs - i)));
-    }
-    if (begins[i % begins.size()] != next) fail("pair {} is not where it should be", i);
-    if (i % kBeginEvery == 0) begins_.push_back(next);
-    next += uint64_t{lengths_[i].source} + lengths_[i].target;
-    if (next > footer_.ids) fail("pair {} is past the end", i);
-  }
-  if (next != footer_.ids) fail("there are {} ids, and pairs of {}", footer_.ids, next);
-  lines_.resize(pairs);
+  lines_.resize(records);
   read(std::span(lines_));
+  hash.add(bytes_of<ColumnDescriptor>(columns_));
   if (hash.value() != footer_.table_hash) fail("its table is damaged");
+
+  uint64_t next = 0;
+  for (size_t i = 0; i < records; ++i) {
+    if (i % kBeginEvery == 0) begins_.push_back(next);
+    for (size_t c = 0; c < columns; ++c) {
+      if (columns_[c].kind() == ColumnKind::kLabel && length(i, c) != 1) {
+        fail("record {} has {} labels in column {}", i, length(i, c),
+             shown_name(columns_[c].name()));
+      }
+      next += length(i, c) * columns_[c].item_bytes();
+      if (next > footer_.value_bytes) fail("record {} is past the end", i);
+    }
+  }
+  if (next != footer_.value_bytes) {
+    fail("its records take {} bytes, but it has {}", next, footer_.value_bytes);
+  }
 }
 
-uint64_t Corpus::begin_of(size_t pair) const {
-  uint64_t begin = begins_[pair / kBeginEvery];
-  for (size_t i = pair / kBeginEvery * kBeginEvery; i < pair; ++i) {
-    begin += uint64_t{lengths_[i].source} + lengths_[i].target;
+bool Corpus::has(std::string_view name) const {
+  return std::ranges::find(columns_, name, &ColumnDescriptor::name) != columns_.end();
+}
+
+size_t Corpus::column(std::string_view name) const {
+  const auto found = std::ranges::find(columns_, name, &ColumnDescriptor::name);
+  if (found != columns_.end()) return static_cast<size_t>(found - columns_.begin());
+  std::vector<std::string> names;
+  for (const ColumnDescriptor& column : columns_) names.push_back(shown_name(column.name()));
+  throw DataError("{}: there is no column {}; there {}: {}", file_.path().string(), name,
+                  names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+}
+
+RecordLengths Corpus::lengths() const {
+  RecordLengths all{lengths_, {}};
+  for (const ColumnDescriptor& column : columns_) {
+    const bool window = has(context_column(column.name()));
+    all.columns.push_back(
+        {.sequence = column.kind() == ColumnKind::kTokens, .extra = window ? -1 : 1});
   }
+  return all;
+}
+
+size_t Corpus::record_bytes(size_t record) const {
+  size_t bytes = 0;
+  for (size_t c = 0; c < columns_.size(); ++c)
+    bytes += length(record, c) * columns_[c].item_bytes();
+  return bytes;
+}
+
+uint64_t Corpus::begin_of(size_t record) const {
+  uint64_t begin = begins_[record / kBeginEvery];
+  for (size_t i = record / kBeginEvery * kBeginEvery; i < record; ++i) begin += record_bytes(i);
   return begin;
 }
 
-void Corpus::append_source(size_t pair, std::vector<int32_t>& ids) const {
-  append(begin_of(pair), lengths_[pair].source, footer_.source_vocabulary, ids);
-}
-
-void Corpus::append_target(size_t pair, std::vector<int32_t>& ids) const {
-  append(begin_of(pair) + lengths_[pair].source, lengths_[pair].target, footer_.target_vocabulary,
-         ids);
-}
-
-void Corpus::append(uint64_t begin, size_t count, uint64_t vocabulary,
-                    std::vector<int32_t>& ids) const {
-  const size_t before = ids.size(), id_bytes = footer_.id_bytes;
+void Corpus::append(size_t record, size_t column, std::vector<int32_t>& ids) const {
+  uint64_t begin = begin_of(record);
+  for (size_t c = 0; c < column; ++c) begin += length(record, c) * columns_[c].item_bytes();
+  const ColumnDescriptor& from = columns_[column];
+  const size_t before = ids.size(), count = length(record, column), bytes = from.element_bytes;
   ids.resize(before + count);
   // Ids of two bytes are read into the second half and widened from the front.
   const std::span<std::byte> room = std::as_writable_bytes(std::span(ids).subspan(before));
-  const std::span<std::byte> stored = room.last(count * id_bytes);
-  file_.read(kCorpusMagic.size() + begin * id_bytes, stored);
+  const std::span<std::byte> stored = room.last(count * bytes);
+  file_.read(kCorpusMagic.size() + begin, stored);
   for (size_t i = 0; i < count; ++i) {
     uint32_t id = 0;
-    std::memcpy(&id, stored.data() + i * id_bytes, id_bytes);
-    if (id >= vocabulary) fail("id {} in a vocabulary of {}", id, vocabulary);
+    std::memcpy(&id, stored.data() + i * bytes, bytes);
+    if (id >= from.vocabulary) {
+      fail("id {} in a vocabulary of {} (column {})", id, from.vocabulary, shown_name(from.name()));
+    }
     ids[before + i] = static_cast<int32_t>(id);
   }
+}
+
+Batch make_batch(const Corpus& corpus, std::span<const uint32_t> records) {
+  Batch batch(records.size());
+  for (size_t c = 0; c < corpus.columns().size(); ++c) {
+    std::vector<int32_t> ids, lengths;
+    lengths.reserve(records.size());
+    for (const uint32_t record : records) {
+      lengths.push_back(static_cast<int32_t>(corpus.length(record, c)));
+      corpus.append(record, c, ids);
+    }
+    batch.add(std::string(corpus.columns()[c].name()), Tokens(ids, Packing(lengths)));
+  }
+  for (const uint32_t record : records) batch.lines.push_back(corpus.line(record));
+  return batch;
 }
 
 }  // namespace attend

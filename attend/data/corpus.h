@@ -1,18 +1,18 @@
-// Pairs of id sequences in one file, made once from text. Ids are read when they are asked for, so
-// that a corpus may be larger than memory; 16 bytes a pair are held. The file (little-endian):
+// Records of named columns in one file, made once. Values are read when they are asked for, so that
+// a corpus may be larger than memory: 8 bytes a record are held, and 4 for each of its columns. The
+// file (little-endian):
 //
-//   "ATTENDPC"                  8 bytes
-//   ids                         u16 or u32: source, target, source, target ...
-//   zeros                       up to a multiple of 8 bytes
-//   lengths                     u32 source, u32 target of each pair
-//   begins                      u64 of each pair: the place of its first id
-//   lines                       u64 of each pair: the line of the text, from 1
-//   footer                      CorpusFooter: what is in the file, what it was made from, checksums
+//   "ATTENDRC"   8 bytes
+//   values       of each record in turn, column by column: its items, each of `item_values`
+//                elements of `element_bytes` (ids and labels: one element of 2 or 4 bytes)
+//   lengths      u32 of each record and column: items
+//   lines        u64 of each record: the line of the text, from 1
+//   columns      ColumnDescriptor of each column
+//   footer       CorpusFooter: what is in the file, what it was made from, checksums
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,90 +20,107 @@
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
-#include "attend/data/pairs.h"
+#include "attend/data/batch.h"
+#include "attend/data/records.h"
 
 namespace attend {
 
-// How one side of a pair becomes ids: a tokenizer, seen from here.
-struct TextEncoder {
-  std::function<std::vector<int32_t>(std::string_view)> encode;  // called by many threads
-  size_t vocabulary = 0;                                         // ids are below this
-  uint64_t fingerprint = 0;                                      // of all that encode depends on
+struct ColumnDescriptor {
+  static constexpr size_t kLongestName = 31;
+
+  char name_bytes[kLongestName + 1];  // zeros behind the name
+  uint32_t kind_value;                // of ColumnKind
+  uint32_t element_bytes;
+  uint64_t item_values;
+  uint64_t vocabulary;      // ids are below this
+  uint64_t items, unknown;  // of all records; those that are not in the vocabulary
+
+  // Of ids: 2 bytes each where the vocabulary allows. Throws ConfigError for a name that is too
+  // long.
+  static ColumnDescriptor ids(std::string_view name, ColumnKind kind, size_t vocabulary);
+
+  std::string_view name() const { return name_bytes; }
+  ColumnKind kind() const { return static_cast<ColumnKind>(kind_value); }
+  uint64_t item_bytes() const { return item_values * element_bytes; }
 };
 
-struct CorpusSpec {
-  PairFiles files;
-  TextEncoder source, target;
-  size_t longest_source = 512, longest_target = 512;  // tokens; longer pairs are left out
-  size_t longest_line = kLongestLine;                 // bytes
-};
-
+// What was read, and what of it is not in the corpus.
 struct CorpusCounts {
-  PairCounts read;
-  uint64_t empty = 0;                               // left out: no token on a side
-  uint64_t too_long = 0;                            // left out: more tokens than allowed on a side
-  uint64_t source_tokens = 0, target_tokens = 0;    // of what is in
-  uint64_t source_unknown = 0, target_unknown = 0;  // of these, not in the vocabulary
+  RecordCounts read;
+  uint64_t empty = 0;     // left out: no token in a column
+  uint64_t too_long = 0;  // left out: more tokens than allowed in a column
 
+  uint64_t left_out_empty() const { return read.empty + empty; }
+  uint64_t left_out_too_long() const { return read.too_long + too_long; }
+  uint64_t left_out() const { return left_out_empty() + left_out_too_long(); }
   bool operator==(const CorpusCounts&) const = default;
 };
 
-struct PairLengths {
-  uint32_t source, target;  // tokens, without start and end
+struct CorpusFooter {
+  uint32_t version, columns;
+  uint64_t spec;  // a fingerprint of the text, the tokenizers and the limits
+  uint64_t records, value_bytes;
+  CorpusCounts counts;
+  uint64_t table_hash, footer_hash;  // of lengths, lines and columns; of all above
+  char magic[8];
 };
 
-struct CorpusFooter {
-  uint32_t version, id_bytes;
-  uint64_t spec;  // a fingerprint of the text, the tokenizers and the limits
-  uint64_t pairs, ids;
-  uint64_t source_vocabulary, target_vocabulary;
-  CorpusCounts counts;
-  uint64_t table_hash, footer_hash;  // of lengths, begins and lines; of all above
-  char magic[8];
+// How long each record is, and what that takes in a batch.
+struct RecordLengths {
+  struct ColumnRows {
+    bool sequence = true;  // false: it takes no rows
+    int32_t extra = 1;     // rows beside the items: a start or an end
+  };
+  std::span<const uint32_t> lengths;  // items, [records, columns]
+  std::vector<ColumnRows> columns;
+
+  size_t size() const { return columns.empty() ? 0 : lengths.size() / columns.size(); }
+  std::span<const uint32_t> operator[](size_t record) const {
+    return lengths.subspan(record * columns.size(), columns.size());
+  }
+  size_t rows(size_t record) const;  // of a batch
 };
 
 class Corpus {
  public:
-  // Checks all but the ids, which are checked as they are read. Throws FormatError, and IoError
+  // Checks all but the values, which are checked as they are read. Throws FormatError, and IoError
   // where the system refuses.
   explicit Corpus(const std::filesystem::path& file);
 
-  size_t size() const { return lengths_.size(); }
-  std::span<const PairLengths> lengths() const { return lengths_; }
-  size_t line(size_t pair) const { return lines_[pair]; }  // of the text, from 1
-  // Without start and end, to the end of `ids`. Throws FormatError for what cannot be an id, and
-  // IoError where the file cannot be read any more, or has been cut off.
-  void append_source(size_t pair, std::vector<int32_t>& ids) const;
-  void append_target(size_t pair, std::vector<int32_t>& ids) const;
+  size_t size() const { return lines_.size(); }
+  std::span<const ColumnDescriptor> columns() const { return columns_; }
+  bool has(std::string_view name) const;
+  size_t column(std::string_view name) const;  // its number; DataError with those there are
+  RecordLengths lengths() const;
+  size_t length(size_t record, size_t column) const {  // items
+    return lengths_[record * columns_.size() + column];
+  }
+  size_t line(size_t record) const { return lines_[record]; }  // of the text, from 1
+  // To the end of `ids`. Throws FormatError for what cannot be an id, and IoError where the file
+  // cannot be read any more, or has been cut off.
+  void append(size_t record, size_t column, std::vector<int32_t>& ids) const;
 
   const CorpusCounts& counts() const { return footer_.counts; }
   uint64_t spec() const { return footer_.spec; }
-  size_t source_vocabulary() const { return footer_.source_vocabulary; }
-  size_t target_vocabulary() const { return footer_.target_vocabulary; }
 
  private:
   void read_footer();
+  void read_columns();
   void read_table();
-  uint64_t begin_of(size_t pair) const;
-  void append(uint64_t begin, size_t count, uint64_t vocabulary, std::vector<int32_t>& ids) const;
+  size_t record_bytes(size_t record) const;
+  uint64_t begin_of(size_t record) const;
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) const;
 
   FileReader file_;
   CorpusFooter footer_{};
-  std::vector<PairLengths> lengths_;
-  std::vector<uint64_t> begins_;  // of every kBeginEvery-th pair
+  std::vector<ColumnDescriptor> columns_;
+  std::vector<uint32_t> lengths_;  // [records, columns]
+  std::vector<uint64_t> begins_;   // of every kBeginEvery-th record
   std::vector<uint64_t> lines_;
 };
 
-// Changes with any change of the text files, tokenizers or limits.
-uint64_t fingerprint(const CorpusSpec& spec);
-
-// Writes the file anew; the text streams through, 16 bytes a pair are held. The same bytes for any
-// number of threads. Throws DataError if no pair is left.
-void build_corpus(const CorpusSpec& spec, const std::filesystem::path& file);
-
-// Uses the file if it is whole and was made from this spec, and builds it otherwise.
-Corpus open_corpus(const CorpusSpec& spec, const std::filesystem::path& file);
+// The records of these numbers, column by column, as they are stored: without starts and ends.
+Batch make_batch(const Corpus& corpus, std::span<const uint32_t> records);
 
 }  // namespace attend

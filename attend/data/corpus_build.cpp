@@ -1,24 +1,17 @@
-#include <algorithm>
-#include <cstring>
-#include <limits>
+#include "attend/data/corpus_build.h"
 
-#include "attend/base/error.h"
+#include <algorithm>
+#include <cstddef>
+
 #include "attend/base/hash.h"
 #include "attend/base/parallel.h"
-#include "attend/base/special_tokens.h"
 #include "attend/data/corpus_file.h"
 
 namespace attend {
 namespace {
 
-constexpr size_t kChunk = 4096, kGrain = 64;  // pairs read at a time, and encoded by one thread
+constexpr size_t kGrain = 64;  // texts encoded by one thread
 constexpr size_t kBuffer = size_t{1} << 20;
-
-struct Pair {
-  std::string source_text, target_text;
-  size_t line = 0;
-  std::vector<int32_t> source, target;
-};
 
 // Writes through a buffer.
 class BufferedFile {
@@ -44,13 +37,96 @@ class BufferedFile {
   std::string buffer_;
 };
 
-template <typename T>
-std::string_view bytes_of(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+class Builder {
+ public:
+  Builder(const RecordSource& source, const std::filesystem::path& path)
+      : source_(source), file_(path) {
+    file_.write(kCorpusMagic);
+  }
+
+  void build() {
+    footer_.version = kCorpusVersion;
+    footer_.spec = source_.fingerprint();
+    const std::unique_ptr<RecordStream> stream = source_.open();
+    columns_ = stream->columns();
+    for (std::vector<CorpusRecord> some; !(some = stream->next()).empty();) {
+      for (const CorpusRecord& record : some) add(record);
+    }
+    footer_.counts = stream->counts();
+    columns_ = stream->columns();
+    if (lines_.empty()) throw DataError("{}", source_.explain_empty(footer_.counts));
+    finish();
+  }
+
+ private:
+  void add(const CorpusRecord& record) {
+    lines_.push_back(record.line);
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      lengths_.push_back(static_cast<uint32_t>(record.values[c].size()));
+      write_ids(record.values[c], columns_[c]);
+    }
+  }
+
+  void write_ids(const std::vector<int32_t>& ids, const ColumnDescriptor& column) {
+    for (const int32_t id : ids) {
+      if (id < 0 || static_cast<size_t>(id) >= column.vocabulary) {
+        throw DataError("corpus: the tokenizer of {} gave id {} with a vocabulary of {}",
+                        column.name(), id, column.vocabulary);
+      }
+      file_.write({reinterpret_cast<const char*>(&id), column.element_bytes});  // its low bytes
+    }
+    footer_.value_bytes += ids.size() * column.item_bytes();
+  }
+
+  void finish() {
+    footer_.records = lines_.size();
+    footer_.columns = static_cast<uint32_t>(columns_.size());
+    Hash hash;
+    const auto write = [&](std::string_view table) {
+      hash.add(table);
+      file_.write(table);
+    };
+    write(bytes_of<uint32_t>(lengths_));
+    write(bytes_of<uint64_t>(lines_));
+    write(bytes_of<ColumnDescriptor>(columns_));
+    footer_.table_hash = hash.value();
+    const std::string_view footer = bytes_of<CorpusFooter>({&footer_, 1});
+    footer_.footer_hash = hash_of(footer.substr(0, offsetof(CorpusFooter, footer_hash)));
+    kCorpusMagic.copy(footer_.magic, sizeof footer_.magic);
+    file_.write(footer);
+    file_.commit();
+  }
+
+  const RecordSource& source_;
+  BufferedFile file_;
+  CorpusFooter footer_{};
+  std::vector<ColumnDescriptor> columns_;
+  std::vector<uint32_t> lengths_;
+  std::vector<uint64_t> lines_;
+};
+
+}  // namespace
+
+void build_corpus(const RecordSource& source, const std::filesystem::path& file) {
+  Builder(source, file).build();
 }
 
-// Of the bytes of a file, read piece by piece.
-uint64_t hash_of_file(const std::filesystem::path& path) {
+Corpus open_corpus(const RecordSource& source, const std::filesystem::path& file) {
+  if (std::filesystem::exists(file)) {
+    try {
+      Corpus corpus(file);
+      if (corpus.spec() == source.fingerprint()) return corpus;
+    } catch (const FormatError&) {  // made again below
+    }
+  }
+  build_corpus(source, file);
+  return Corpus(file);
+}
+
+uint64_t fingerprint_of_file(const std::filesystem::path& path) {
+  if (path == "-") {
+    throw ConfigError("corpus: standard input cannot be read twice; give a file");
+  }
   const FileReader file(path);
   Hash hash;
   std::string piece(kBuffer, '\0');
@@ -62,154 +138,16 @@ uint64_t hash_of_file(const std::filesystem::path& path) {
   return hash.value();
 }
 
-class Builder {
- public:
-  Builder(const CorpusSpec& spec, const std::filesystem::path& path) : spec_(spec), file_(path) {
-    const size_t largest = std::max(spec.source.vocabulary, spec.target.vocabulary);
-    footer_.version = kCorpusVersion;
-    footer_.id_bytes = largest <= size_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2 : 4;
-    footer_.source_vocabulary = spec.source.vocabulary;
-    footer_.target_vocabulary = spec.target.vocabulary;
-    file_.write(kCorpusMagic);
-  }
-
-  void build() {
-    footer_.spec = fingerprint(spec_);
-    PairReader reader(spec_.files, spec_.longest_line);
-    std::vector<Pair> chunk(kChunk);
-    for (size_t count = kChunk; count == kChunk;) {
-      count = 0;
-      while (count < kChunk && reader.next()) {
-        chunk[count].source_text = reader.source();
-        chunk[count].target_text = reader.target();
-        chunk[count++].line = reader.line();
-      }
-      parallel_for(count, kGrain, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) {
-          chunk[i].source = spec_.source.encode(chunk[i].source_text);
-          chunk[i].target = spec_.target.encode(chunk[i].target_text);
-        }
-      });
-      for (size_t i = 0; i < count; ++i) add(chunk[i]);
-    }
-    footer_.counts.read = reader.counts();
-    if (lengths_.empty()) fail_empty();
-    finish();
-  }
-
- private:
-  void add(const Pair& pair) {
-    CorpusCounts& counts = footer_.counts;
-    if (pair.source.empty() || pair.target.empty()) {
-      ++counts.empty;
-      return;
-    }
-    if (pair.source.size() > spec_.longest_source || pair.target.size() > spec_.longest_target) {
-      ++counts.too_long;
-      return;
-    }
-    lengths_.push_back(
-        {static_cast<uint32_t>(pair.source.size()), static_cast<uint32_t>(pair.target.size())});
-    lines_.push_back(pair.line);
-    counts.source_tokens += pair.source.size();
-    counts.target_tokens += pair.target.size();
-    counts.source_unknown += write_ids(pair.source, spec_.source.vocabulary);
-    counts.target_unknown += write_ids(pair.target, spec_.target.vocabulary);
-  }
-
-  // Returns how many are unknown.
-  uint64_t write_ids(const std::vector<int32_t>& ids, size_t vocabulary) {
-    uint64_t unknown = 0;
-    for (const int32_t id : ids) {
-      if (id < 0 || static_cast<size_t>(id) >= vocabulary) {
-        throw DataError("corpus: the tokenizer gave id {} with a vocabulary of {}", id, vocabulary);
-      }
-      file_.write({reinterpret_cast<const char*>(&id), footer_.id_bytes});  // its low bytes
-      unknown += id == kUnknown ? 1 : 0;
-    }
-    return unknown;
-  }
-
-  void finish() {
-    footer_.pairs = lengths_.size();
-    footer_.ids = footer_.counts.source_tokens + footer_.counts.target_tokens;
-    const size_t bytes = footer_.ids * footer_.id_bytes;
-    file_.write(std::string(padded(bytes) - bytes, '\0'));
-    Hash hash;
-    const auto write = [&](std::string_view table) {
-      hash.add(table);
-      file_.write(table);
-    };
-    write(bytes_of<PairLengths>(lengths_));
-    uint64_t begin = 0;
-    for (const PairLengths& length : lengths_) {
-      write(bytes_of<uint64_t>({&begin, 1}));
-      begin += uint64_t{length.source} + length.target;
-    }
-    write(bytes_of<uint64_t>(lines_));
-    footer_.table_hash = hash.value();
-    const std::string_view footer = bytes_of<CorpusFooter>({&footer_, 1});
-    footer_.footer_hash = hash_of(footer.substr(0, offsetof(CorpusFooter, footer_hash)));
-    kCorpusMagic.copy(footer_.magic, sizeof footer_.magic);
-    file_.write(footer);
-    file_.commit();
-  }
-
-  [[noreturn]] void fail_empty() const {
-    const CorpusCounts& counts = footer_.counts;
-    throw DataError(
-        "{}: no pair is left of {}: {} have an empty side, {} are too long, over {} "
-        "source or {} target tokens (data.longest)",
-        spec_.files.source.string(), counts.read.pairs + counts.read.empty + counts.read.too_long,
-        counts.read.empty + counts.empty, counts.read.too_long + counts.too_long,
-        spec_.longest_source, spec_.longest_target);
-  }
-
-  const CorpusSpec& spec_;
-  BufferedFile file_;
-  CorpusFooter footer_{};
-  std::vector<PairLengths> lengths_;
-  std::vector<uint64_t> lines_;
-};
-
-}  // namespace
-
-uint64_t fingerprint(const CorpusSpec& spec) {
-  const PairFiles& files = spec.files;
-  if (files.source == "-" || files.target == "-") {
-    throw ConfigError("corpus: standard input cannot be read twice; give a file");
-  }
-  const uint64_t parts[] = {
-      hash_of_file(files.source),
-      files.target.empty() ? 0 : hash_of_file(files.target),
-      files.target.empty() ? files.source_column : 0,
-      files.target.empty() ? files.target_column : 0,
-      spec.source.vocabulary,
-      spec.source.fingerprint,
-      spec.target.vocabulary,
-      spec.target.fingerprint,
-      spec.longest_source,
-      spec.longest_target,
-      spec.longest_line,
-      kCorpusVersion,
-  };
-  return hash_of(bytes_of<uint64_t>(parts));
+std::vector<std::vector<int32_t>> encode_all(const std::vector<TextToEncode>& texts) {
+  std::vector<std::vector<int32_t>> ids(texts.size());
+  parallel_for(texts.size(), kGrain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) ids[i] = texts[i].encoder->encode(texts[i].text);
+  });
+  return ids;
 }
 
-void build_corpus(const CorpusSpec& spec, const std::filesystem::path& file) {
-  Builder(spec, file).build();
-}
-
-Corpus open_corpus(const CorpusSpec& spec, const std::filesystem::path& file) {
-  if (std::filesystem::exists(file)) {
-    try {
-      Corpus corpus(file);
-      if (corpus.spec() == fingerprint(spec)) return corpus;
-    } catch (const FormatError&) {  // made again below
-    }
-  }
-  build_corpus(spec, file);
-  return Corpus(file);
+uint64_t count_unknown(std::span<const int32_t> ids, const TextEncoder& encoder) {
+  return static_cast<uint64_t>(std::ranges::count(ids, encoder.special.unknown));
 }
 
 }  // namespace attend

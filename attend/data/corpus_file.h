@@ -8,10 +8,18 @@
 
 namespace attend {
 
-inline constexpr std::string_view kCorpusMagic = "ATTENDPC";
+inline constexpr std::string_view kCorpusMagic = "ATTENDRC";
 inline constexpr uint32_t kCorpusVersion = 1;
-inline constexpr size_t kPairBytes = sizeof(PairLengths) + 2 * sizeof(uint64_t);
+inline constexpr size_t kMostColumns = 64;
 
-constexpr size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
+// Bytes of the table that a record takes.
+constexpr size_t table_bytes(size_t columns) {
+  return columns * sizeof(uint32_t) + sizeof(uint64_t);
+}
+
+template <typename T>
+std::string_view bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
 
 }  // namespace attend

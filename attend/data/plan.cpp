@@ -15,23 +15,37 @@ RandomStream order_stream(uint64_t seed, uint64_t epoch, bool of_batches) {
   return {seed, (uint64_t{1} << 63) | (epoch << 1) | (of_batches ? 1 : 0)};
 }
 
-// Sorts by source, then by target, up and down in turn so that targets do not jump where the
-// source gets longer.
-uint64_t sort_key(PairLengths length) {
-  const uint32_t target = length.source % 2 == 0 ? length.target : ~length.target;
-  return (uint64_t{length.source} << 32) | target;
-}
+// Sorts by the first two sequences of a record, the second up and down in turn so that it does not
+// jump where the first gets longer.
+class SortKey {
+ public:
+  explicit SortKey(const RecordLengths& lengths) : lengths_(lengths) {
+    for (size_t i = 0; i < lengths.columns.size(); ++i) {
+      if (lengths.columns[i].sequence && columns_.size() < 2) columns_.push_back(i);
+    }
+  }
 
-// Rows that a pair takes, with the end of each side.
-size_t rows(PairLengths length) { return size_t{length.source} + length.target + 2; }
+  uint64_t operator()(size_t record) const {
+    const std::span<const uint32_t> items = lengths_[record];
+    const uint32_t first = columns_.empty() ? 0 : items[columns_[0]];
+    const uint32_t second = columns_.size() < 2 ? 0 : items[columns_[1]];
+    return (uint64_t{first} << 32) | (first % 2 == 0 ? second : ~second);
+  }
+
+ private:
+  const RecordLengths& lengths_;
+  std::vector<size_t> columns_;
+};
+
+size_t part_of(size_t budget, size_t shards) { return std::max<size_t>(1, budget / shards); }
 
 }  // namespace
 
-BatchPlan::BatchPlan(std::span<const PairLengths> lengths, const BatchConfig& config,
-                     uint64_t epoch) {
+BatchPlan::BatchPlan(const RecordLengths& lengths, const BatchConfig& config, uint64_t epoch,
+                     size_t shards) {
   if (config.tokens == 0) throw ConfigError("batches of 0 tokens; give a budget, such as 4096");
   if (lengths.size() > std::numeric_limits<uint32_t>::max()) {
-    throw DataError("{} pairs; there can be {} at most", lengths.size(),
+    throw DataError("{} records; there can be {} at most", lengths.size(),
                     std::numeric_limits<uint32_t>::max());
   }
   order_.resize(lengths.size());
@@ -40,14 +54,16 @@ BatchPlan::BatchPlan(std::span<const PairLengths> lengths, const BatchConfig& co
   } else {
     std::iota(order_.begin(), order_.end(), 0u);
   }
-  std::stable_sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    return sort_key(lengths[a]) < sort_key(lengths[b]);
-  });
+  const SortKey key(lengths);
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
 
+  const size_t most_tokens = part_of(config.tokens, shards);
+  const size_t most_records = config.records == 0 ? 0 : part_of(config.records, shards);
   size_t begin = 0, tokens = 0;
   for (size_t i = 0; i < order_.size(); ++i) {
-    const size_t size = rows(lengths[order_[i]]);
-    const bool full = tokens + size > config.tokens || i - begin == config.pairs;
+    const size_t size = lengths.rows(order_[i]);
+    const bool full = tokens + size > most_tokens || i - begin == most_records;
     if (i > begin && full) {
       ends_.push_back(i);
       begin = i;
@@ -71,12 +87,12 @@ std::span<const uint32_t> BatchPlan::operator[](size_t batch) const {
 }
 
 BatchStream::BatchStream(const Corpus& corpus, const BatchConfig& config, DataPosition position,
-                         const BatchOptions& options)
+                         size_t shards)
     : corpus_(corpus),
       config_(config),
-      options_(options),
+      shards_(shards),
       position_(position),
-      plan_(corpus.lengths(), config, position.epoch) {
+      plan_(corpus.lengths(), config, position.epoch, shards) {
   if (position_.batch >= plan_.size()) {
     throw DataError("batch {} of epoch {}, which has {}: the data or the size of batches changed",
                     position_.batch, position_.epoch, plan_.size());
@@ -84,10 +100,10 @@ BatchStream::BatchStream(const Corpus& corpus, const BatchConfig& config, DataPo
 }
 
 Batch BatchStream::next() {
-  Batch batch = make_batch(corpus_, plan_[position_.batch], options_);
+  Batch batch = make_batch(corpus_, plan_[position_.batch]);
   if (++position_.batch == plan_.size()) {
     position_ = {position_.epoch + 1, 0};
-    plan_ = BatchPlan(corpus_.lengths(), config_, position_.epoch);
+    plan_ = BatchPlan(corpus_.lengths(), config_, position_.epoch, shards_);
   }
   return batch;
 }

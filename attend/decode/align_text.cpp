@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/decode/text_pairs.h"
+#include "attend/decode/text_batches.h"
 
 namespace attend {
 namespace {
@@ -37,11 +37,27 @@ Words words_of(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
   return words;
 }
 
+// What the model reads and what it writes.
+struct Sides {
+  ColumnSpec source, target;
+
+  explicit Sides(const TextModel& model) : target(model.written()) {
+    const std::optional<ColumnSpec> read = model.read();
+    if (!read) {
+      throw ConfigError("alignments: the model reads nothing besides the {} that it writes",
+                        target.name);
+    }
+    source = *read;
+  }
+};
+
 }  // namespace
 
 Tensor word_weights(const Tensor& weights, const TextModel& model, std::span<const int32_t> source,
                     std::span<const int32_t> target) {
-  const Words from = words_of(*model.source, source), to = words_of(*model.target, target);
+  const Sides sides(model);
+  const Words from = words_of(model.tokenizer(sides.source.name), source),
+              to = words_of(model.tokenizer(sides.target.name), target);
   Tensor sums = Tensor::zeros({to.count + 1, from.count});
   std::vector<size_t> rows(to.count + 1, 0);
   for (size_t t = 0; t < weights.rows(); ++t) {
@@ -65,7 +81,7 @@ AlignmentConfig with_best_place(AlignmentConfig config, const TextModel& model) 
   if (config.layer != "best") return config;
   if (!model.best_alignment) {
     throw ConfigError(
-        "alignments: which layer is best is not known yet; find it by: attend evaluate MODEL "
+        "alignments: which layer is best is not known yet; find out with: attend evaluate MODEL "
         "--source FILE --target FILE --gold FILE");
   }
   config.layer = model.best_alignment->layer;
@@ -77,16 +93,19 @@ std::vector<AlignedText> align_text(const TextModel& model, std::span<const std:
                                     std::span<const std::string> targets,
                                     const AlignmentConfig& config, size_t batch_tokens) {
   const AlignmentConfig place = with_best_place(config, model);
+  const Sides sides(model);
+  const SpecialTokens special = model.tokenizer(sides.target.name).special();
   TextPairs pairs("align", model, sources, targets);
   std::vector<AlignedText> all(pairs.size());
-  pairs.in_batches(batch_tokens, [&](std::span<const size_t> numbers, const Tokens& some_sources,
-                                     const Tokens& some_targets) {
-    std::vector<Tensor> weights = alignments(*model.model, some_sources, some_targets, place);
-    for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]].weights = std::move(weights[i]);
-  });
+  pairs.in_batches(
+      model, batch_tokens,
+      [&](std::span<const size_t> numbers, const Batch& inputs, const Tokens& written) {
+        std::vector<Tensor> weights = alignments(*model.model, inputs, written, special, place);
+        for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]].weights = std::move(weights[i]);
+      });
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i].source = std::move(pairs.sources[i]);
-    all[i].target = std::move(pairs.targets[i]);
+    all[i].source = std::move(pairs.read[i]);
+    all[i].target = std::move(pairs.written[i]);
   }
   return all;
 }
@@ -111,8 +130,7 @@ std::vector<RankedAlignment> rank_alignments(const TextModel& model,
     }
     ranked.push_back({place, stats});
   };
-  for (const AttentionLayer& layer :
-       layers_of(model.model->attention_layers(), AttentionPart::kCross)) {
+  for (const AttentionLayer& layer : alignment_layers(model.model->signature())) {
     measure({layer.name, {}});
     for (size_t head = 0; layer.heads > 1 && head < layer.heads; ++head) {
       measure({layer.name, head});

@@ -17,14 +17,15 @@ struct AlignedText {
 };
 
 // Target i belongs to source i; the model is forced to write it. Where config.layer is "best", it
-// is the one that the model directory remembers.
+// is the one that the model directory remembers. Throws ConfigError where the model does not read
+// one sequence and write another.
 std::vector<AlignedText> align_text(const TextModel& model, std::span<const std::string> sources,
                                     std::span<const std::string> targets,
                                     const AlignmentConfig& config, size_t batch_tokens = 4096);
 
-// Weights between words, which white space parts: those of its tokens together on the source's
-// side, their mean on the target's. `source` and `target` are without start and end; the last row,
-// the target's end, stays.
+// Weights between words, which white space separates: the sum over a word's tokens on the source
+// side, their mean on the target side. `source` and `target` are without start and end; the last
+// row, the target's end, stays.
 Tensor word_weights(const Tensor& weights, const TextModel& model, std::span<const int32_t> source,
                     std::span<const int32_t> target);
 
@@ -33,8 +34,8 @@ struct RankedAlignment {
   AlignmentStats stats;
 };
 
-// Every layer that looks at the source, and every head of it, by their error rate against gold
-// links of words; the best first.
+// Every layer in which the target looks at the source, and every head of it, by their error rate
+// against gold links of words; the best first. Empty where there is no such layer.
 std::vector<RankedAlignment> rank_alignments(const TextModel& model,
                                              std::span<const std::string> sources,
                                              std::span<const std::string> targets,

@@ -8,7 +8,6 @@
 #include "attend/attention/recorder.h"
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
-#include "attend/decode/score.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -51,55 +50,104 @@ class Collector : public Recorder {
   std::vector<size_t> counts_;
 };
 
-// Without the last column, rows sum to what they summed to before.
-Tensor without_end(const Tensor& weights) {
-  const size_t rows = weights.rows(), columns = weights.width() - 1;
+// Without the columns of the frame; rows sum to what they summed to before.
+Tensor without_frame(const Tensor& weights, Framing framing) {
+  const size_t first = framing.start ? 1 : 0, extra = framing.extra();
+  if (extra == 0 || weights.width() < extra) return weights;
+  const size_t rows = weights.rows(), columns = weights.width() - extra;
   Tensor kept = Tensor::zeros({rows, columns});
   for (size_t r = 0; r < rows; ++r) {
-    const float* from = weights.data() + r * (columns + 1);
-    float sum = 0;
+    const float* const all = weights.data() + r * weights.width();
+    const float* const from = all + first;
+    float sum = 0, frame = 0;
     for (size_t c = 0; c < columns; ++c) sum += from[c];
-    const float factor = sum > 0 ? (sum + from[columns]) / sum : 0.0f;
+    if (framing.start) frame += all[0];
+    if (framing.end) frame += from[columns];
+    const float factor = sum > 0 ? (sum + frame) / sum : 0.0f;
     for (size_t c = 0; c < columns; ++c) kept.data()[r * columns + c] = from[c] * factor;
   }
   return kept;
 }
 
-std::vector<std::string> chosen_layers(const Seq2Seq& model, const AlignmentConfig& config) {
+// The first sequence of tokens that is only read, or that is written; null where there is none.
+const ColumnSpec* first_column(const Signature& signature, bool written) {
+  const auto found = std::ranges::find_if(signature.columns, [written](const ColumnSpec& column) {
+    return column.kind == ColumnKind::kTokens && column.written == written;
+  });
+  return found == signature.columns.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> chosen_layers(const Signature& signature, const AlignmentConfig& config) {
   std::vector<std::string> known;
-  for (const AttentionLayer& layer : layers_of(model.attention_layers(), AttentionPart::kCross)) {
-    known.push_back(layer.name);
+  for (const AttentionLayer& layer : alignment_layers(signature)) known.push_back(layer.name);
+  const ColumnSpec* const read = first_column(signature, false);
+  if (read == nullptr || first_column(signature, true) == nullptr) {
+    throw ConfigError(
+        "alignments: they are between what a model reads and what it writes, and this one does not "
+        "do both");
   }
-  if (known.empty()) throw ConfigError("alignments: the model has no attention to its source");
+  if (known.empty()) {
+    throw ConfigError("alignments: the model has no attention to its {}", read->name);
+  }
   if (config.layer.empty()) return known;
   if (std::ranges::find(known, config.layer) == known.end()) {
-    throw ConfigError("alignments: no layer '{}' looks at the source; there are: {}",
-                      shown_name(config.layer), fmt::join(known, ", "));
+    throw ConfigError("alignments: no layer '{}' looks at the {}; there are: {}",
+                      shown_name(config.layer), read->name, fmt::join(known, ", "));
   }
   return {config.layer};
 }
 
+[[noreturn]] void fail_without_head(const Signature& signature, std::span<const std::string> layers,
+                                    size_t head) {
+  size_t most = 0;
+  for (const std::string& name : layers) most = std::max(most, signature.layer(name).heads);
+  throw ConfigError("alignments: there is no head {}; the model has {}, from 0", head, most);
+}
+
 }  // namespace
 
-std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
-                               const AlignmentConfig& config) {
+std::vector<AttentionLayer> alignment_layers(const Signature& signature) {
+  const ColumnSpec* const read = first_column(signature, false);
+  const ColumnSpec* const written = first_column(signature, true);
+  if (read == nullptr || written == nullptr) return {};
+  return signature.layers_between(written->name, read->name);
+}
+
+std::vector<Tensor> alignments(const Model& model, const Batch& inputs, const Tokens& written,
+                               const SpecialTokens& special, const AlignmentConfig& config) {
   const NoGrad no_grad;
-  const std::vector<std::string> layers = chosen_layers(model, config);
-  Collector collector(layers, config.head, sources.packing.count());
-  model.logits(sources, decoder_rows(targets).inputs);
+  const Signature signature = model.signature();
+  const std::vector<std::string> layers = chosen_layers(signature, config);
+  if (inputs.size() != written.count()) {
+    throw DataError("alignments: {} records but {} sequences", inputs.size(), written.count());
+  }
+  Collector collector(layers, config.head, inputs.size());
+  model.generator()->force(inputs, teacher_rows(written, special).inputs);
   std::vector<Tensor> all = collector.means();
   for (Tensor& map : all) {
-    if (!map.defined()) {
-      size_t most = 0;
-      for (const AttentionLayer& layer : model.attention_layers()) {
-        if (std::ranges::count(layers, layer.name) > 0) most = std::max(most, layer.heads);
-      }
-      throw ConfigError("alignments: there is no head {}; the model has {}, from 0",
-                        config.head.value_or(0), most);
-    }
-    if (config.leave_out_ends && map.width() > 0) map = without_end(map);
+    if (!map.defined()) fail_without_head(signature, layers, config.head.value_or(0));
+    if (config.leave_out_ends) map = without_frame(map, first_column(signature, false)->framing);
   }
   return all;
+}
+
+std::vector<std::vector<Tensor>> alignments(const Model& model, const Batch& inputs,
+                                            const SequencesOfRecords& all,
+                                            const SpecialTokens& special,
+                                            const AlignmentConfig& config) {
+  TokenLines written;
+  std::vector<size_t> records;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const std::vector<int32_t>& sequence : all[i]) {
+      written.add(sequence);
+      records.push_back(i);
+    }
+  }
+  std::vector<Tensor> found =
+      alignments(model, inputs.pick(records), written.tokens(), special, config);
+  std::vector<std::vector<Tensor>> weights(all.size());
+  for (size_t i = 0; i < found.size(); ++i) weights[records[i]].push_back(std::move(found[i]));
+  return weights;
 }
 
 std::vector<Link> strongest_links(const Tensor& weights) {

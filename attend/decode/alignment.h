@@ -1,4 +1,4 @@
-// Which source tokens each target token was written from, by the model's own attention.
+// Which of the tokens that a model read each written token came from, by the model's own attention.
 #pragma once
 
 #include <optional>
@@ -7,30 +7,41 @@
 
 #include "attend/base/limits.h"
 #include "attend/metrics/alignment.h"
-#include "attend/models/generator.h"
+#include "attend/models/model.h"
 
 namespace attend {
 
 struct AlignmentConfig {
-  std::string layer;  // empty: the mean of all that look at the source; see align_text.h for best
+  std::string layer;           // empty: the mean of all; for "best" see align_text.h
   std::optional<size_t> head;  // none: the mean of all
-  bool leave_out_ends = true;  // the source's end gets no weight, and the others share it
+  bool leave_out_ends = true;  // attention on the start and end of what was read is redistributed
 
   template <typename V>
   void fields(V& v) {
     v("layer", layer, "attention layer to align by, such as decoder.1.cross, or best; empty: all");
     v("head", head, "head to align by; none: the mean of all", limits::kHeads.or_0());
-    v("leave_out_ends", leave_out_ends, "what the source's end gets is shared by the others");
+    v("leave_out_ends", leave_out_ends, "redistribute the attention on the end of the source");
   }
 };
 
-// Weights [target tokens + 1, source tokens] for each pair, the last row for the target's end; from
-// one forced pass. Sources are as the model reads them. Throws ConfigError where the model has no
-// such layer or head, or no attention.
-std::vector<Tensor> alignments(const Seq2Seq& model, const Tokens& sources, const Tokens& targets,
-                               const AlignmentConfig& config = {});
+// The layers in which what a model writes looks at what it reads; none where it does not do both.
+std::vector<AttentionLayer> alignment_layers(const Signature& signature);
 
-// The link of each target token to the source token that it looks at most. Ends are left out.
+// Weights [written tokens + 1, read tokens] for each record, the last row for the end of what was
+// written; from one pass of teacher forcing. Sequence i of `written`, without start and end,
+// belongs to record i of `inputs`, which are as the model reads them. Throws ConfigError where the
+// model has no such layer or head, or no attention to what it reads.
+std::vector<Tensor> alignments(const Model& model, const Batch& inputs, const Tokens& written,
+                               const SpecialTokens& special, const AlignmentConfig& config = {});
+
+// The same for any number of sequences of each record: all[i] are those of record i.
+using SequencesOfRecords = std::vector<std::vector<std::vector<int32_t>>>;
+std::vector<std::vector<Tensor>> alignments(const Model& model, const Batch& inputs,
+                                            const SequencesOfRecords& all,
+                                            const SpecialTokens& special,
+                                            const AlignmentConfig& config = {});
+
+// The link of each written token to the token that it looks at most; its end has none.
 std::vector<Link> strongest_links(const Tensor& weights);
 // Of each row to the column that it looks at most.
 std::vector<Link> row_links(const Tensor& weights);

@@ -3,22 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
+#include "attend/kernels/top_k.h"
+#include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
+constexpr size_t kLengthWithoutInput = 256;
 
-// Where each stands among those of its source.
-std::vector<size_t> places_of(std::span<const Live> live) {
-  std::vector<size_t> places(live.size());
+// The rank of each among those of its record.
+std::vector<size_t> ranks_of(std::span<const Live> live) {
+  std::vector<size_t> ranks(live.size());
   for (size_t i = 1; i < live.size(); ++i) {
-    if (live[i].source == live[i - 1].source) places[i] = places[i - 1] + 1;
+    if (live[i].record == live[i - 1].record) ranks[i] = ranks[i - 1] + 1;
   }
-  return places;
+  return ranks;
 }
 
 bool ends_with(const std::vector<int32_t>& tokens, std::span<const int32_t> end) {
@@ -26,139 +29,215 @@ bool ends_with(const std::vector<int32_t>& tokens, std::span<const int32_t> end)
          std::equal(end.begin(), end.end(), tokens.end() - static_cast<ptrdiff_t>(end.size()));
 }
 
-}  // namespace
-
-Frontier::Frontier(const Generator& model, const Tokens& sources, const SearchConfig& config,
-                   const Prefixes& prefixes)
-    : model_(model),
-      config_(config),
-      prefixes_(prefixes),
-      sources_(sources.packing),
-      state_(model.start(sources)),
-      rows_(sources.packing.count()) {
-  if (!prefixes.empty() && prefixes.size() != sources_.count()) {
-    throw DataError("search: {} prefixes for {} sources", prefixes.size(), sources_.count());
+bool is_identity(std::span<const size_t> parents, size_t count) {
+  if (parents.size() != count) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (parents[i] != i) return false;
   }
-  for (size_t s = 0; s < sources_.count(); ++s) {
-    live_.push_back({s});
-    parents_.push_back(s);
-  }
-  tokens_.assign(live_.size(), kStart);
+  return true;
 }
 
-size_t Frontier::limit(size_t source) const {
-  const size_t wanted =
-      config_.max_length > 0 ? config_.max_length : 3 * sources_.length(source) + 20;
-  if (config_.places == 0) return wanted;
-  return std::min(wanted, std::max<size_t>(config_.places, 2) - 1);  // the start has the first
+}  // namespace
+
+NextTokens::NextTokens(Tensor rows, size_t count)
+    : logits(std::move(rows)),
+      k(std::min(count, logits.width())),
+      ids(logits.rows() * k),
+      log_probabilities(logits.rows() * k) {
+  kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
+                 log_probabilities.data());
+}
+
+bool NextTokens::any(size_t row) const {
+  return ids[row * k] >= 0 && !std::isnan(log_probabilities[row * k]);
+}
+
+float NextTokens::log_probability(size_t row, int32_t token) const {
+  const float* const values = logits.data() + row * logits.stride();
+  const float lse = values[ids[row * k]] - log_probabilities[row * k];
+  return values[token] - lse;
+}
+
+Frontier::Frontier(const Generator& model, const SearchRuntime& runtime)
+    : model_(model), runtime_(runtime), state_(model.start()) {}
+
+void Frontier::admit(const Batch& inputs, std::vector<SearchRequest> requests) {
+  if (requests.empty()) return;
+  const size_t before = state_->size();
+  state_->admit(inputs);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const std::vector<size_t> alone = {i};
+    const size_t limit = limit_of(requests[i].config, inputs.pick(alone).rows());
+    const size_t at_once = read_at_once(requests[i], limit);
+    records_.emplace(admitted_, Record{std::move(requests[i]), limit, at_once});
+    live_.push_back({.record = admitted_++});
+    parents_.push_back(before + i);
+  }
+}
+
+size_t Frontier::limit_of(const SearchConfig& config, size_t read) const {
+  const size_t usual = read > 0 ? 3 * read + 20 : kLengthWithoutInput;
+  const size_t wanted = config.max_length > 0 ? config.max_length : usual;
+  if (!runtime_.positions) return wanted;
+  return std::min(wanted, std::max<size_t>(*runtime_.positions, 2) - 1);  // the start has the first
+}
+
+// A token that finishes the hypothesis is left to advance(), as any other that does; and an
+// observer sees every token of a prefix in a step of its own.
+size_t Frontier::read_at_once(const SearchRequest& request, size_t limit) const {
+  if (runtime_.observer != nullptr) return 0;
+  const auto end = std::ranges::find(request.prefix, runtime_.special.end);
+  const auto before_end = static_cast<size_t>(end - request.prefix.begin());
+  return std::min(before_end, limit - 1);
+}
+
+std::vector<LiveRange> Frontier::by_record() const {
+  std::vector<LiveRange> ranges;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    if (i == 0 || live_[i].record != live_[i - 1].record) ranges.push_back({i, i});
+    ranges.back().end = i + 1;
+  }
+  return ranges;
 }
 
 std::optional<int32_t> Frontier::forced(const Live& live) const {
-  if (prefixes_.empty()) return std::nullopt;
-  const std::vector<int32_t>& prefix = prefixes_[live.source];
+  const std::vector<int32_t>& prefix = request(live.record).prefix;
   const size_t written = live.so_far.tokens.size();
   return written < prefix.size() ? std::optional(prefix[written]) : std::nullopt;
 }
 
-void Frontier::start_with(std::span<const size_t> counts) {
-  std::vector<Live> live;
-  std::vector<size_t> parents;
-  for (size_t s = 0; s < counts.size(); ++s) {
-    for (size_t i = 0; i < counts[s]; ++i) {
-      live.push_back({s, i});
-      parents.push_back(s);
-    }
-  }
-  live_ = std::move(live);
-  parents_ = std::move(parents);
-  tokens_.assign(live_.size(), kStart);
+bool Frontier::at_first_choice(const Live& live) const {
+  return live.so_far.tokens.size() == records_.at(live.record).at_once;
 }
 
-Tensor Frontier::logits() {
-  bool same = parents_.size() == rows_;
-  for (size_t i = 0; same && i < parents_.size(); ++i) same = parents_[i] == i;
-  if (!same) state_->reorder(parents_);
-  rows_ = parents_.size();
-  Tensor logits = model_.step(*state_, tokens_);
+NextTokens Frontier::step(size_t k) {
+  const NoGrad no_grad;
+  if (!is_identity(parents_, state_->size())) state_->reorder(parents_);
+  parents_.resize(live_.size());
+  std::iota(parents_.begin(), parents_.end(), size_t{0});
+  const Tokens read = next_to_read();
+  Tensor logits;
+  if (read.packing.rows() == live_.size()) {
+    logits = model_.step(*state_, read);
+  } else {
+    const Tensor all = model_.step(*state_, read, StepRows::kAll);
+    take_prefixes(all, read);
+    logits = wanted_rows(all, read.packing, StepRows::kLast);
+  }
   for (size_t i = 0; i < live_.size(); ++i) forbid(live_[i], logits.slice_rows(i, 1).span());
-  return logits;
+  return {logits, k};
+}
+
+Tokens Frontier::next_to_read() const {
+  TokenLines lines;
+  for (const Live& live : live_) {
+    const std::vector<int32_t>& written = live.so_far.tokens;
+    if (written.empty()) {
+      const Record& record = records_.at(live.record);
+      const auto prefix = std::span(record.request.prefix).first(record.at_once);
+      lines.add(framed(prefix, {.start = true}, runtime_.special));
+    } else {
+      lines.add({&written.back(), 1});
+    }
+  }
+  return lines.tokens();
+}
+
+// Adds the prefixes that were read at once to their hypotheses.
+void Frontier::take_prefixes(const Tensor& logits, const Tokens& read) {
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const std::span<const int32_t> prefix = read.sequence(i).subspan(1);
+    if (prefix.empty()) continue;
+    const NextTokens after(logits.slice_rows(read.packing.begin(i), prefix.size()), 1);
+    Hypothesis& h = live_[i].so_far;
+    for (size_t t = 0; t < prefix.size(); ++t) {
+      const float log_probability =
+          after.any(t) ? after.log_probability(t, prefix[t]) : std::nanf("");
+      h.tokens.push_back(prefix[t]);
+      h.log_probabilities.push_back(log_probability);
+      h.log_probability += double{log_probability};
+    }
+  }
 }
 
 void Frontier::forbid(const Live& live, std::span<float> row) const {
   if (forced(live)) return;  // a prefix may say anything
-  row[kStart] = kNever;
-  if (!config_.allow_unknown) row[kUnknown] = kNever;
-  if (live.so_far.tokens.size() < config_.min_length) row[kEnd] = kNever;
-  for (const std::vector<int32_t>& banned : config_.banned) {
-    const std::span<const int32_t> before(banned.data(), banned.size() - 1);
-    if (ends_with(live.so_far.tokens, before)) row[static_cast<size_t>(banned.back())] = kNever;
+  const SpecialTokens& special = runtime_.special;
+  const SearchRequest& asked = request(live.record);
+  const auto never = [row](int32_t token) { row[static_cast<size_t>(token)] = kNever; };
+  never(special.start);
+  if (!asked.config.allow_unknown) never(special.unknown);
+  if (live.so_far.tokens.size() < asked.config.min_length) never(special.end);
+  for (const TokenSequences* banned : {&runtime_.banned, &asked.banned}) {
+    for (const std::vector<int32_t>& tokens : *banned) {
+      const std::span<const int32_t> before(tokens.data(), tokens.size() - 1);
+      if (ends_with(live.so_far.tokens, before)) never(tokens.back());
+    }
   }
   // Where nothing is left, it ends, however short.
-  if (std::ranges::all_of(row, [](float logit) { return logit == kNever; })) row[kEnd] = 0.0f;
+  if (std::ranges::all_of(row, [](float logit) { return logit == kNever; })) {
+    row[static_cast<size_t>(special.end)] = 0.0f;
+  }
 }
 
 std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> chosen) {
   std::vector<Finished> finished;
   std::vector<Live> next;
   parents_.clear();
-  tokens_.clear();
   for (const Candidate& c : chosen) {
     Live live = live_[c.parent];
     Hypothesis& h = live.so_far;
+    live.sample = c.sample;
     h.log_probability = c.total;
     h.log_probabilities.push_back(c.log_probability);
-    const bool ended = c.token == kEnd;
+    const bool ended = c.token == runtime_.special.end;
     if (!ended) h.tokens.push_back(c.token);
-    if (ended || h.tokens.size() >= limit(live.source)) {
-      finish(h, ended);
-      finished.push_back({live.source, std::move(h)});
+    if (ended || h.tokens.size() >= limit(live.record)) {
+      finish(live, h, ended);
+      finished.push_back({live.record, std::move(h)});
       continue;
     }
     parents_.push_back(c.parent);
-    tokens_.push_back(c.token);
     next.push_back(std::move(live));
   }
-  const std::vector<size_t> places = places_of(live_);
+  const std::vector<size_t> ranks = ranks_of(live_);
   live_ = std::move(next);
-  keep_places(places);
+  keep_rows(ranks);
+  std::erase_if(records_, [this](const auto& record) {
+    return !std::ranges::binary_search(live_, record.first, {}, &Live::record);
+  });
   return finished;
 }
 
-// Orders the hypotheses of each source so that as many as can be stay in the row of their parent:
+// Orders the hypotheses of each record so that as many as can be stay in the row of their parent:
 // the state of those need not move.
-void Frontier::keep_places(std::span<const size_t> places) {
-  for (size_t begin = 0, end = 0; begin < live_.size(); begin = end) {
-    while (end < live_.size() && live_[end].source == live_[begin].source) ++end;
+void Frontier::keep_rows(std::span<const size_t> ranks) {
+  for (const auto [begin, end] : by_record()) {
     for (size_t i = begin; i < end;) {
-      const size_t home = begin + places[parents_[i]];
+      const size_t home = begin + ranks[parents_[i]];
       if (home == i || home >= end || parents_[home] == parents_[i]) {
         ++i;
         continue;
       }
       std::swap(live_[i], live_[home]);
       std::swap(parents_[i], parents_[home]);
-      std::swap(tokens_[i], tokens_[home]);
     }
   }
 }
 
-void Frontier::drop(const std::vector<bool>& sources) {
-  size_t kept = 0;
-  for (size_t i = 0; i < live_.size(); ++i) {
-    if (sources[live_[i].source]) continue;
-    if (kept != i) live_[kept] = std::move(live_[i]);
-    parents_[kept] = parents_[i];
-    tokens_[kept++] = tokens_[i];
-  }
-  live_.resize(kept);
-  parents_.resize(kept);
-  tokens_.resize(kept);
+void Frontier::retire(size_t record) {
+  const auto [first, last] = std::ranges::equal_range(live_, record, {}, &Live::record);
+  const auto parents = parents_.begin() + (first - live_.begin());
+  parents_.erase(parents, parents + (last - first));
+  live_.erase(first, last);
+  records_.erase(record);
 }
 
-void Frontier::finish(Hypothesis& h, bool ended) const {
+void Frontier::finish(const Live& live, Hypothesis& h, bool ended) const {
   h.ended = ended;
   const auto length = static_cast<double>(h.tokens.size() + (ended ? 1 : 0));
-  h.score = h.log_probability / std::pow(length, double{config_.length_penalty});
+  h.score =
+      h.log_probability / std::pow(length, double{request(live.record).config.length_penalty});
 }
 
 }  // namespace attend

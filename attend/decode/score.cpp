@@ -1,42 +1,44 @@
 #include "attend/decode/score.h"
 
 #include "attend/base/error.h"
-#include "attend/data/batch.h"
+#include "attend/decode/text_batches.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 
-DecoderRows decoder_rows(const Tokens& targets) {
-  const auto ids = targets.ids.index_span();
-  std::vector<int32_t> lengths;
-  for (size_t s = 0; s < targets.packing.count(); ++s) {
-    lengths.push_back(static_cast<int32_t>(targets.packing.length(s)) + 1);
-  }
-  Batch batch;
-  batch.target.assign(ids.begin(), ids.end());
-  batch.targets = Packing(lengths);
-  const std::vector<int32_t> labels = batch.labels();
-  return {Tokens(batch.decoder_inputs(), batch.targets), Tensor::ids(labels, {labels.size()})};
-}
-
-std::vector<Scored> score(const Seq2Seq& model, const Tokens& sources, const Tokens& targets) {
+std::vector<Scored> score(const Generator& model, const Batch& inputs, const Tokens& written,
+                          const SpecialTokens& special) {
   const NoGrad no_grad;
-  if (sources.packing.count() != targets.packing.count()) {
-    throw DataError("score: {} sources but {} targets", sources.packing.count(),
-                    targets.packing.count());
+  if (inputs.size() != written.count()) {
+    throw DataError("score: {} records but {} sequences", inputs.size(), written.count());
   }
-  const DecoderRows rows = decoder_rows(targets);
-  const Tensor losses = cross_entropy(model.logits(sources, rows.inputs), rows.labels,
+  const TeacherRows rows = teacher_rows(written, special);
+  const Tensor losses = cross_entropy(model.logits(inputs, rows.inputs), rows.labels,
                                       {.reduction = Reduction::kNone});
-  std::vector<Scored> all(sources.packing.count());
-  for (size_t s = 0; s < all.size(); ++s) {
+  std::vector<Scored> all(inputs.size());
+  for (size_t i = 0; i < all.size(); ++i) {
     const Packing& packing = rows.inputs.packing;
-    for (const float loss : losses.span().subspan(packing.begin(s), packing.length(s))) {
-      all[s].log_probabilities.push_back(-loss);
-      all[s].total -= double{loss};
+    for (const float loss : losses.span().subspan(packing.begin(i), packing.length(i))) {
+      all[i].log_probabilities.push_back(-loss);
+      all[i].total -= double{loss};
     }
   }
+  return all;
+}
+
+std::vector<ScoredText> score_text(const TextModel& model, std::span<const std::string> sources,
+                                   std::span<const std::string> targets, size_t batch_tokens) {
+  TextPairs pairs("score", model, sources, targets);
+  const SpecialTokens special = model.tokenizer(model.written().name).special();
+  std::vector<ScoredText> all(pairs.size());
+  pairs.in_batches(
+      model, batch_tokens,
+      [&](std::span<const size_t> numbers, const Batch& inputs, const Tokens& written) {
+        std::vector<Scored> scored = score(model.generator(), inputs, written, special);
+        for (size_t i = 0; i < numbers.size(); ++i) all[numbers[i]].scored = std::move(scored[i]);
+      });
+  for (size_t i = 0; i < all.size(); ++i) all[i].tokens = std::move(pairs.written[i]);
   return all;
 }
 

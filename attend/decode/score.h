@@ -1,7 +1,10 @@
-// How probable a model finds given sequences: forced decoding.
+// How probable a model finds given sequences or lines of text, by teacher forcing.
 #pragma once
 
-#include "attend/models/generator.h"
+#include <string>
+#include <vector>
+
+#include "attend/models/text_model.h"
 
 namespace attend {
 
@@ -10,14 +13,20 @@ struct Scored {
   double total = 0;
 };
 
-// Target i belongs to source i; ids are without start and end.
-std::vector<Scored> score(const Seq2Seq& model, const Tokens& sources, const Tokens& targets);
+// Sequence i of `written`, without start and end, belongs to record i of what the model reads.
+std::vector<Scored> score(const Generator& model, const Batch& inputs, const Tokens& written,
+                          const SpecialTokens& special);
 
-// What a decoder reads and what it should write: start + target, and target + end.
-struct DecoderRows {
-  Tokens inputs;
-  Tensor labels;  // int32 [rows]
+struct ScoredText {
+  std::vector<int32_t> tokens;  // of the target, without start and end
+  Scored scored;
 };
-DecoderRows decoder_rows(const Tokens& targets);
+
+// Target i belongs to source i; a model that reads nothing but what it writes has no sources. A
+// batch has at most `batch_tokens` of both sides, or one pair. Throws ConfigError where the model
+// writes nothing, DataError where a source has no target.
+std::vector<ScoredText> score_text(const TextModel& model, std::span<const std::string> sources,
+                                   std::span<const std::string> targets,
+                                   size_t batch_tokens = 4096);
 
 }  // namespace attend

@@ -2,145 +2,147 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
+#include "attend/decode/beam.h"
 #include "attend/decode/frontier.h"
-#include "attend/decode/lots.h"
-#include "attend/kernels/top_k.h"
+#include "attend/decode/sampling.h"
+#include "attend/models/text_model.h"
 
 namespace attend {
 namespace {
 
-// The likeliest tokens after each live hypothesis, row by row.
-struct Likeliest {
-  size_t k;
-  std::vector<int32_t> ids;
-  std::vector<float> log_probabilities;
-
-  Likeliest(const Tensor& logits, size_t count)
-      : k(std::min(count, logits.width())),
-        ids(logits.rows() * k),
-        log_probabilities(logits.rows() * k) {
-    kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
-                   log_probabilities.data());
+void check_ids(std::span<const int32_t> tokens, const char* what, size_t vocabulary) {
+  for (const int32_t token : tokens) {
+    if (token >= 0 && static_cast<size_t>(token) < vocabulary) continue;
+    throw ConfigError("search: {} token {} of a vocabulary of {}", what, token, vocabulary);
   }
-};
+}
 
-// The best of all sources, found together.
-class Beam {
+void check_banned(const TokenSequences& banned, size_t vocabulary) {
+  for (const std::vector<int32_t>& tokens : banned) {
+    if (tokens.empty()) throw ConfigError("search: an empty sequence cannot be banned");
+    check_ids(tokens, "banned", vocabulary);
+  }
+}
+
+// Throws where the settings or what is given by record do not fit the records.
+void check(const Generator& model, size_t records, std::span<const SearchConfig> configs,
+           const SearchRuntime& runtime) {
+  const auto one_each = [records](size_t count, const char* what) {
+    if (count != records) throw DataError("search: {} {} for {} records", count, what, records);
+  };
+  if (configs.size() != 1) one_each(configs.size(), "configs");
+  if (!runtime.prefixes.empty()) one_each(runtime.prefixes.size(), "prefixes");
+  if (!runtime.lines.empty()) one_each(runtime.lines.size(), "line numbers");
+  if (!runtime.banned_by_record.empty()) {
+    one_each(runtime.banned_by_record.size(), "lists of banned sequences");
+  }
+  for (const SearchConfig& config : configs) {
+    config.check();
+    if (config.coverage_penalty != 0.0f) {
+      throw ConfigError(
+          "search: a coverage_penalty needs a model's attention; use search_covering");
+    }
+  }
+  check_banned(runtime.banned, model.vocabulary());
+  for (const TokenSequences& banned : runtime.banned_by_record) {
+    check_banned(banned, model.vocabulary());
+  }
+  for (const std::vector<int32_t>& prefix : runtime.prefixes) {
+    check_ids(prefix, "prefix", model.vocabulary());
+  }
+}
+
+// All records, searched together.
+class Search {
  public:
-  Beam(const Generator& model, const Tokens& sources, const SearchConfig& config,
-       const Prefixes& prefixes)
-      : config_(config),
-        frontier_(model, sources, config, prefixes),
-        finished_(sources.packing.count()) {}
+  Search(const Generator& model, const Batch& inputs, std::span<const SearchConfig> configs,
+         const SearchRuntime& runtime)
+      : configs_(configs), runtime_(runtime), frontier_(model, runtime), finished_(inputs.size()) {
+    poll_stop();
+    std::vector<SearchRequest> requests(inputs.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      requests[i].config = config_of(configs, i);
+      if (!runtime.prefixes.empty()) requests[i].prefix = runtime.prefixes[i];
+      requests[i].line = runtime.lines.empty() ? i : runtime.lines[i];
+      if (!runtime.banned_by_record.empty()) requests[i].banned = runtime.banned_by_record[i];
+    }
+    frontier_.admit(inputs, std::move(requests));
+  }
 
   std::vector<std::vector<Hypothesis>> run() {
-    while (!frontier_.empty()) step();
-    for (auto& hypotheses : finished_) {
+    while (!frontier_.empty()) {
+      poll_stop();
+      step();
+    }
+    for (size_t i = 0; i < finished_.size(); ++i) {
+      std::vector<Hypothesis>& hypotheses = finished_[i];
       if (hypotheses.empty()) {
         throw DataError("search: the model gives no numbers; its weights are not finite");
       }
       std::ranges::stable_sort(hypotheses, std::greater(), &Hypothesis::score);
-      hypotheses.resize(std::min(hypotheses.size(), config_.n_best));
+      hypotheses.resize(std::min(hypotheses.size(), config_of(configs_, i).n_best));
     }
     return std::move(finished_);
   }
 
  private:
+  void poll_stop() const {
+    if (runtime_.stop != nullptr && *runtime_.stop) throw Stopped();
+  }
+
   void step() {
-    const Tensor logits = frontier_.logits();
-    const size_t wanted = config_.observer == nullptr ? 0 : config_.observer->candidates();
-    const Likeliest likeliest(logits, std::max(2 * config_.beam, wanted));
-    const std::span<const Live> live = frontier_.live();
+    const NextTokens next = frontier_.step(candidates());
     std::vector<Candidate> chosen;
-    for (size_t begin = 0, end = 0; begin < live.size(); begin = end) {
-      while (end < live.size() && live[end].source == live[begin].source) ++end;
-      choose(logits, likeliest, begin, end, chosen);
+    for (const LiveRange range : frontier_.by_record()) {
+      if (config(range).sample) {
+        sample(frontier_, next, range, chosen);
+      } else {
+        extend_beam(frontier_, next, range, runtime_.observer, chosen);
+      }
     }
-    for (auto& [source, hypothesis] : frontier_.advance(chosen)) {
-      finished_[source].push_back(std::move(hypothesis));
+    for (auto& [record, hypothesis] : frontier_.advance(chosen)) {
+      finished_[record].push_back(std::move(hypothesis));
     }
-    drop_decided();
+    retire_decided();
   }
 
-  // The candidates of one source, which are those of the live hypotheses [begin, end). An end
-  // counts if it is among the best, and leaves its place to the next.
-  void choose(const Tensor& logits, const Likeliest& likeliest, size_t begin, size_t end,
-              std::vector<Candidate>& chosen) const {
-    std::vector<Candidate> candidates;
-    for (size_t i = begin; i < end; ++i) add_candidates(logits, likeliest, i, candidates);
-    std::ranges::stable_sort(candidates, std::greater(),
-                             [](const Candidate& c) { return std::pair(c.possible, c.total); });
-    std::vector<bool> kept(candidates.size(), false);
-    size_t going_on = 0;
-    for (size_t rank = 0; rank < candidates.size() && going_on < config_.beam; ++rank) {
-      if (!candidates[rank].possible) break;
-      const bool ends = candidates[rank].token == kEnd;
-      if (ends && rank >= config_.beam) continue;
-      kept[rank] = true;
-      chosen.push_back(candidates[rank]);
-      going_on += ends ? 0 : 1;
-    }
-    if (config_.observer != nullptr) config_.observer->on_step(frontier_.live(), candidates, kept);
+  const SearchConfig& config(LiveRange range) const {
+    return frontier_.request(frontier_.live()[range.begin].record).config;
   }
 
-  void add_candidates(const Tensor& logits, const Likeliest& likeliest, size_t i,
-                      std::vector<Candidate>& to) const {
-    const Live& live = frontier_.live()[i];
-    const int32_t* ids = likeliest.ids.data() + i * likeliest.k;
-    const float* values = likeliest.log_probabilities.data() + i * likeliest.k;
-    if (ids[0] < 0) return;  // none has a probability
-    const double before = live.so_far.log_probability;
-    const std::optional<int32_t> forced = frontier_.forced(live);
-    if (forced) {
-      const std::span<const float> row = logits.slice_rows(i, 1).span();
-      const float lse = row[static_cast<size_t>(ids[0])] - values[0];
-      const float log_probability = row[static_cast<size_t>(*forced)] - lse;
-      to.push_back({i, *forced, log_probability, before + double{log_probability}});
-      if (config_.observer == nullptr) return;
+  // The most that a record needs of a row.
+  size_t candidates() const {
+    size_t most = runtime_.observer == nullptr ? 1 : runtime_.observer->candidates();
+    for (const LiveRange range : frontier_.by_record()) {
+      most = std::max(most, config(range).sample ? 1 : beam_candidates(config(range)));
     }
-    for (size_t j = 0; j < likeliest.k && ids[j] >= 0; ++j) {
-      if (ids[j] == forced) continue;
-      to.push_back({i, ids[j], values[j], before + double{values[j]}, !forced});
-    }
+    return most;
   }
 
-  // Lets go of sources that have their hypotheses: as many as the beam, or n_best that nothing
-  // still being written can beat.
-  void drop_decided() {
-    std::vector<bool> decided(finished_.size());
-    for (size_t s = 0; s < decided.size(); ++s) decided[s] = finished_[s].size() >= config_.beam;
-    std::vector<double> hope(finished_.size(), -HUGE_VAL);
-    for (const Live& live : frontier_.live()) {
-      hope[live.source] = std::max(hope[live.source], best_score(live));
+  void retire_decided() {
+    std::vector<size_t> decided;
+    for (const LiveRange range : frontier_.by_record()) {
+      const size_t record = frontier_.live()[range.begin].record;
+      if (!config(range).sample && is_decided(frontier_, range, finished_[record])) {
+        decided.push_back(record);
+      }
     }
-    for (size_t s = 0; s < decided.size(); ++s) {
-      const auto better = std::ranges::count_if(
-          finished_[s], [&](const Hypothesis& h) { return h.score >= hope[s]; });
-      if (static_cast<size_t>(better) >= config_.n_best) decided[s] = true;
-    }
-    frontier_.drop(decided);
+    for (const size_t record : decided) frontier_.retire(record);
   }
 
-  // What a hypothesis would score if all that follows were certain, and it grew as long as helps.
-  double best_score(const Live& live) const {
-    const double total = live.so_far.log_probability, penalty = double{config_.length_penalty};
-    const auto longest = static_cast<double>(frontier_.limit(live.source));
-    const auto shortest = static_cast<double>(live.so_far.tokens.size() + 1);
-    return std::max(total / std::pow(longest, penalty), total / std::pow(shortest, penalty));
-  }
-
-  const SearchConfig& config_;
+  std::span<const SearchConfig> configs_;
+  const SearchRuntime& runtime_;
   Frontier frontier_;
   std::vector<std::vector<Hypothesis>> finished_;
 };
 
 }  // namespace
 
-void SearchConfig::check(size_t vocabulary) const {
+void SearchConfig::check() const {
   check_ranges(*this, "search");
   if (!sample && n_best > beam) {
     throw ConfigError("search: {} best of a beam of {}; widen the beam or ask for fewer", n_best,
@@ -148,41 +150,41 @@ void SearchConfig::check(size_t vocabulary) const {
   }
   if (!(temperature > 0.0f && std::isfinite(temperature)) || !(top_p > 0.0f && top_p <= 1.0f)) {
     throw ConfigError(
-        "search: temperature {} and top_p {}; the first is finite and above 0, the second in "
+        "search: temperature {} and top_p {}; the first must be finite and above 0, the second in "
         "(0, 1]",
         temperature, top_p);
   }
   if (!std::isfinite(length_penalty)) {
-    throw ConfigError("search: a length_penalty of {}; it is finite", length_penalty);
+    throw ConfigError("search: a length_penalty of {}; it must be finite", length_penalty);
   }
   if (!(coverage_penalty >= 0.0f && std::isfinite(coverage_penalty)) ||
       (coverage_penalty > 0.0f && sample)) {
     throw ConfigError(
-        "search: a coverage_penalty of {} with sample {}; it is finite and at least 0, for a beam",
+        "search: a coverage_penalty of {} with sample {}; it must be finite and at least 0, and is "
+        "for a beam",
         coverage_penalty, sample);
   }
   if (max_length > 0 && min_length > max_length) {
     throw ConfigError("search: min_length {} is more than max_length {}", min_length, max_length);
   }
-  for (const std::vector<int32_t>& tokens : banned) {
-    if (tokens.empty()) throw ConfigError("search: an empty sequence cannot be banned");
-    for (const int32_t token : tokens) {
-      if (token < 0 || static_cast<size_t>(token) >= vocabulary) {
-        throw ConfigError("search: banned token {} of a vocabulary of {}", token, vocabulary);
-      }
-    }
-  }
 }
 
-std::vector<std::vector<Hypothesis>> search(const Generator& model, const Tokens& sources,
-                                            const SearchConfig& config, const Prefixes& prefixes,
-                                            std::span<const size_t> lines) {
-  config.check(model.vocabulary());
-  if (config.coverage_penalty != 0.0f) {
-    throw ConfigError("search: a coverage_penalty needs a model that looks; use search_covering");
-  }
-  if (config.sample) return draw_lots(model, sources, config, prefixes, lines);
-  return Beam(model, sources, config, prefixes).run();
+SearchRuntime search_runtime(const TextModel& model) {
+  const ColumnSpec written = model.written();
+  return {.special = model.tokenizer(written.name).special(), .positions = written.positions};
+}
+
+std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,
+                                            std::span<const SearchConfig> configs,
+                                            const SearchRuntime& runtime) {
+  check(model, inputs.size(), configs, runtime);
+  return Search(model, inputs, configs, runtime).run();
+}
+
+std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,
+                                            const SearchConfig& config,
+                                            const SearchRuntime& runtime) {
+  return search(model, inputs, std::span(&config, 1), runtime);
 }
 
 }  // namespace attend

@@ -1,9 +1,12 @@
-// How a model's sequences are found: greedily, by beam, or by drawing lots. Sources go through
-// together; the rows of a step are the hypotheses still being written, and no others.
+// How a model's sequences are found: greedily, by beam search, or by sampling. Records go through
+// together; the rows of a step are the hypotheses that are still being written, and no others.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <string_view>
+#include <exception>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "attend/base/limits.h"
@@ -11,43 +14,43 @@
 
 namespace attend {
 
-class SearchObserver;
+struct TextModel;
 
+// Settings, and nothing else: each record may have its own.
 struct SearchConfig {
-  size_t beam = 5;      // hypotheses kept for a source; 1 is greedy
-  size_t n_best = 1;    // how many are given back, at most the beam
-  bool sample = false;  // draws n_best hypotheses instead of searching
+  size_t beam = 5;      // hypotheses kept for a record; 1 is greedy
+  size_t n_best = 1;    // hypotheses returned, at most the beam
+  bool sample = false;  // samples n_best hypotheses instead of searching
   float temperature = 1.0f;
-  size_t top_k = 0;    // draws among this many; 0: all
-  float top_p = 1.0f;  // draws among the fewest that have this much probability together
+  size_t top_k = 0;    // samples among this many tokens; 0: all
+  float top_p = 1.0f;  // samples among the fewest tokens that have this much probability together
   uint64_t seed = 1;
 
   // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
   float length_penalty = 1.0f;
-  float coverage_penalty = 0.0f;  // for search_covering(), which Translator takes
+  float coverage_penalty = 0.0f;  // for search_covering(), which Translator uses
   size_t min_length = 0;          // tokens before the end
-  size_t max_length = 0;          // 0: three times the source and 20 more
+  size_t max_length = 0;          // 0: three times what the record reads and 20 more, 256 where it
+                                  // reads nothing
   bool allow_unknown = false;
-  std::vector<std::vector<int32_t>> banned = {};  // sequences of tokens that are never written
-  SearchObserver* observer = nullptr;             // sees a beam grow
-  size_t places = 0;  // that the model has, for the start and all tokens; 0: any number
 
-  void check(size_t vocabulary) const;  // throws ConfigError
+  void check() const;  // throws ConfigError
 
   template <typename V>
-  void fields(V& v) {  // `banned` is told in words, not in tokens
-    v("beam", beam, "hypotheses kept for a source; 1 is greedy", limits::kBeam);
-    v("n_best", n_best, "hypotheses given back", limits::kBeam);
-    v("sample", sample, "draw instead of searching");
-    v("temperature", temperature, "of drawing: above 1 wilder, below 1 tamer");
-    v("top_k", top_k, "draw among this many tokens; 0: all", limits::kVocabulary);
-    v("top_p", top_p, "draw among the fewest tokens that have this much probability");
-    v("seed", seed, "of drawing", limits::kAny);
+  void fields(V& v) {
+    v("beam", beam, "hypotheses kept for each input; 1 is greedy", limits::kBeam);
+    v("n_best", n_best, "hypotheses returned", limits::kBeam);
+    v("sample", sample, "sample instead of searching");
+    v("temperature", temperature, "of sampling: more random above 1, less below");
+    v("top_k", top_k, "sample among this many tokens; 0: all", limits::kVocabulary);
+    v("top_p", top_p, "sample among the fewest tokens that have this much probability");
+    v("seed", seed, "of sampling", limits::kAny);
     v("length_penalty", length_penalty, "scores are divided by the length to this power");
     v("coverage_penalty", coverage_penalty,
-      "how much it counts against a hypothesis that it did not look at all of the source");
-    v("min_length", min_length, "tokens before the end may come", limits::kLength.or_0());
-    v("max_length", max_length, "tokens at most; 0: three times the source and 20 more",
+      "how much a hypothesis loses for input that its attention did not cover");
+    v("min_length", min_length, "fewest tokens", limits::kLength.or_0());
+    v("max_length", max_length,
+      "most tokens; 0: three times the input and 20 more, 256 without an input",
       limits::kLength.or_0());
     v("allow_unknown", allow_unknown, "let the unknown token be written");
   }
@@ -63,8 +66,8 @@ struct Hypothesis {
 
 // A hypothesis that is still being written.
 struct Live {
-  size_t source;
-  size_t number = 0;  // among those its source started with
+  size_t record;
+  size_t sample = 0;  // which of the record's samples it is
   Hypothesis so_far = {};
 };
 
@@ -74,7 +77,8 @@ struct Candidate {
   int32_t token;
   float log_probability;
   double total;          // with the parent's
-  bool possible = true;  // false where a prefix says otherwise: for an observer's eyes only
+  bool possible = true;  // false where a prefix rules it out: only an observer sees it
+  size_t sample = 0;     // which of the record's samples goes on with it
 };
 
 class SearchObserver {
@@ -82,20 +86,57 @@ class SearchObserver {
   virtual ~SearchObserver() = default;
   // How many candidates it wants to see after each hypothesis; there may be more.
   virtual size_t candidates() const { return 0; }
-  // The candidates of one source, best first, those that are not possible last. The beam goes on
-  // with those that are `kept`, or they end.
+  // Called for each record in each step of a beam search. The candidates of the record, best first,
+  // impossible ones last; the beam continues with those that are `kept`, or they end.
   virtual void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
                        const std::vector<bool>& kept) = 0;
 };
 
-// What every hypothesis of a source starts with, for each source; or empty.
-using Prefixes = std::vector<std::vector<int32_t>>;
+// The widest beam, and the most candidates of a hypothesis, of a search that is shown step by step.
+inline constexpr Range kWatchedBeam{1, 16}, kWatchedCandidates{1, 20};
 
-// The best hypotheses of each source, best first. `lines` are the sources' numbers in the whole
-// input, from which their lots are drawn: results do not depend on how sources were batched.
-std::vector<std::vector<Hypothesis>> search(const Generator& model, const Tokens& sources,
+using TokenSequences = std::vector<std::vector<int32_t>>;
+using Prefixes = TokenSequences;  // what the hypotheses of each record start with
+
+// What a search needs besides its settings. Lists by record are empty, or have an entry for each.
+struct SearchRuntime {
+  SpecialTokens special = {};  // of the tokenizer of what is written
+  // Sees beams grow. Where there is one, prefixes are read token by token.
+  SearchObserver* observer = nullptr;
+  // The search throws Stopped at the first step after this becomes true.
+  const std::atomic<bool>* stop = nullptr;
+  Prefixes prefixes = {};
+  // The numbers of the records in the whole input, on which sampling depends; empty: 0, 1, 2 ...
+  std::vector<size_t> lines = {};
+  TokenSequences banned = {};  // never written, in any record
+  std::vector<TokenSequences> banned_by_record = {};
+  // That the model has for the start and all tokens; none: any number.
+  std::optional<size_t> positions = {};
+};
+
+// The special ids and the positions of what a model writes. Throws ConfigError where it writes
+// nothing.
+SearchRuntime search_runtime(const TextModel& model);
+
+// Thrown when SearchRuntime::stop ends a search.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "the search was stopped"; }
+};
+
+// The best hypotheses of each record, best first, by one config for all or one for each. A record's
+// result is a function of its inputs, config, prefix, banned sequences and line number: it has the
+// same bits alone, in any batch and in any company. Throws ConfigError for settings that cannot
+// be, DataError where lists do not match the records or the model's output is not finite.
+std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,
+                                            std::span<const SearchConfig> configs,
+                                            const SearchRuntime& runtime);
+std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,
                                             const SearchConfig& config,
-                                            const Prefixes& prefixes = {},
-                                            std::span<const size_t> lines = {});
+                                            const SearchRuntime& runtime = {});
+
+// The config of record i, where there is one for all or one for each.
+inline const SearchConfig& config_of(std::span<const SearchConfig> configs, size_t i) {
+  return configs[configs.size() == 1 ? 0 : i];
+}
 
 }  // namespace attend

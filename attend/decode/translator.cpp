@@ -3,32 +3,76 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/base/special_tokens.h"
 #include "attend/decode/align_text.h"
-#include "attend/decode/by_length.h"
 #include "attend/decode/covering.h"
 #include "attend/decode/ensemble.h"
+#include "attend/decode/text_batches.h"
 
 namespace attend {
+namespace {
+
+// The sequence that a model reads, where it can translate.
+ColumnSpec source_of(const TextModel& model) {
+  model.generator();  // throws where it writes no sequences, and names the command that is for it
+  const std::optional<ColumnSpec> read = model.read();
+  if (!read) {
+    throw ConfigError(
+        "translate: the model reads nothing but the {} that it writes: it is a language model; use "
+        "`attend generate`",
+        model.written().name);
+  }
+  const auto columns = model.model->signature().columns;
+  const auto tokens = std::ranges::count(columns, ColumnKind::kTokens, &ColumnSpec::kind);
+  if (columns.size() != 2 || tokens != 2) {
+    throw ConfigError(
+        "translate: the model has {} columns; one that translates reads one sequence of tokens and "
+        "writes another",
+        columns.size());
+  }
+  return *read;
+}
+
+bool same_column(const ColumnSpec& a, const ColumnSpec& b) {
+  return a.name == b.name && a.framing == b.framing;
+}
+
+bool is_blank(std::string_view line) {
+  constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
+  return line.find_first_not_of(kWhiteSpace) == line.npos;
+}
+
+}  // namespace
 
 Translator::Translator(std::vector<TextModel> models, TranslatorConfig config)
     : models_(std::move(models)), config_(std::move(config)) {
+  if (models_.empty()) throw ConfigError("translate: no model");
+  source_ = source_of(model());
+  target_ = model().written();
+  runtime_ = search_runtime(model());
   std::vector<std::shared_ptr<const Generator>> generators;
   for (const TextModel& m : models_) {
-    if (m.source->fingerprint() != models_.front().source->fingerprint() ||
-        m.target->fingerprint() != models_.front().target->fingerprint()) {
+    const ColumnSpec read = source_of(m), written = m.written();
+    if (!same_column(read, source_) || !same_column(written, target_)) {
+      throw ConfigError(
+          "translate: models of an ensemble must read and write the same sequences, but one goes "
+          "from {} to {} and another from {} to {}",
+          source_.name, target_.name, read.name, written.name);
+    }
+    if (m.tokenizer(read.name).fingerprint() != source().fingerprint() ||
+        m.tokenizer(written.name).fingerprint() != target().fingerprint()) {
       throw ConfigError("translate: models of an ensemble must share their tokenizers");
     }
-    generators.push_back(m.model);
-    const LineLimit own = line_limit(m.config, config_.longest_line);
-    if (limit_.tokens == 0 || (own.tokens > 0 && own.tokens < limit_.tokens)) limit_ = own;
-    if (const auto places = learned_positions(m.config)) {
-      size_t& all = config_.search.places;
-      all = all == 0 ? *places : std::min(all, *places);
+    generators.emplace_back(m.model, &m.generator());
+    limit_ = stricter(limit_, line_limit(read, config_.longest_line));
+    if (written.positions) {
+      runtime_.positions =
+          std::min(*written.positions, runtime_.positions.value_or(*written.positions));
     }
   }
+  runtime_.banned = config_.banned;
+  runtime_.stop = config_.stop;
   ensemble_ = std::make_unique<Ensemble>(generators);
-  config_.search.check(ensemble_->vocabulary());
+  config_.search.check();
   if (config_.alignment) config_.alignment = with_best_place(*config_.alignment, model());
 }
 
@@ -40,20 +84,22 @@ std::vector<Translation> Translator::operator()(std::span<const std::string> lin
   }
   const size_t rows_each = config_.search.sample ? config_.search.n_best : config_.search.beam;
   std::vector<std::vector<int32_t>> sources;
-  std::vector<size_t> rows, asked, empty;  // of those that are asked; their numbers; the others'
+  std::vector<size_t> rows, asked, blank;  // of those that are searched; their numbers; the others'
   std::vector<Translation> all(lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
-    const bool nothing = stays_empty(lines[i], starts.empty() ? "" : starts[i]);
-    sources.push_back(nothing ? std::vector<int32_t>() : model().source->encode(lines[i]));
+    // A model that never read a blank line makes something up, unless it is told how to start.
+    const bool nothing = is_blank(lines[i]) && (starts.empty() || starts[i].empty());
+    sources.push_back(nothing ? std::vector<int32_t>() : source().encode(lines[i]));
     if (!limit_.allows(sources.back().size())) {
       limit_.fail(fmt::format("translate: line {}", first_line + i + 1), sources.back().size());
     }
-    sources.back().push_back(kEnd);
+    all[i].source = framed_source(sources.back());
     if (nothing) {
-      all[i] = {{Hypothesis{.ended = true}}, {""}, sources.back(), {}};
-      empty.push_back(i);
+      all[i].hypotheses = {Hypothesis{.ended = true}};
+      all[i].texts = {""};
+      blank.push_back(i);
     } else {
-      rows.push_back(sources.back().size() * rows_each);
+      rows.push_back(all[i].source.size() * rows_each);
       asked.push_back(i);
     }
   }
@@ -61,68 +107,58 @@ std::vector<Translation> Translator::operator()(std::span<const std::string> lin
     for (size_t& number : batch) number = asked[number];
     run(batch, sources, first_line, starts, all);
   }
-  if (!empty.empty()) align(empty, all);
+  if (!blank.empty() && config_.alignment) {
+    align(blank, model().inputs(std::vector<std::vector<int32_t>>(blank.size())), all);
+  }
   return all;
 }
 
+std::vector<int32_t> Translator::framed_source(std::span<const int32_t> ids) const {
+  return framed(ids, source_.framing, source().special());
+}
+
 bool Translator::fits(std::string_view line) const {
-  return limit_.allows(model().source->encode(line).size());
+  return limit_.allows(source().encode(line).size());
 }
 
 void Translator::check(std::string_view line, std::string_view place) const {
-  const size_t tokens = model().source->encode(line).size();
+  const size_t tokens = source().encode(line).size();
   if (!limit_.allows(tokens)) limit_.fail(place, tokens);
-}
-
-// There is nothing to translate, and a model that never read an empty line makes something up.
-bool Translator::stays_empty(std::string_view line, std::string_view start) const {
-  constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
-  return model().config.kind != ModelKind::kLabel && start.empty() &&
-         line.find_first_not_of(kWhiteSpace) == line.npos;
 }
 
 void Translator::run(std::span<const size_t> which, std::span<const std::vector<int32_t>> sources,
                      size_t first_line, std::span<const std::string> starts,
                      std::vector<Translation>& to) const {
-  TokenLines some;
-  std::vector<size_t> lines;
-  Prefixes prefixes;
+  SearchRuntime runtime = runtime_;
+  std::vector<std::vector<int32_t>> some;
   for (const size_t i : which) {
-    some.add(sources[i]);
-    lines.push_back(first_line + i);
-    if (!starts.empty()) prefixes.push_back(model().target->encode(starts[i]));
+    some.push_back(sources[i]);
+    runtime.lines.push_back(first_line + i);
+    if (!starts.empty()) runtime.prefixes.push_back(target().encode(starts[i]));
   }
-  auto found =
-      search_covering(*ensemble_, *model().model, some.tokens(), config_.search, prefixes, lines);
+  const Batch inputs = model().inputs(some);
+  auto found = search_covering(*ensemble_, *model().model, inputs, config_.search, runtime);
   for (size_t i = 0; i < which.size(); ++i) {
     Translation& translation = to[which[i]];
-    translation.source = sources[which[i]];
     for (Hypothesis& h : found[i]) {
-      std::string text = model().target->decode(h.tokens);
-      // Different subwords may write the same text; lots are drawn as often as they are.
+      std::string text = target().decode(h.tokens);
+      // Different subwords may write the same text; samples are counted as often as they come up.
       if (!config_.search.sample && std::ranges::count(translation.texts, text) > 0) continue;
       translation.texts.push_back(std::move(text));
       translation.hypotheses.push_back(std::move(h));
     }
   }
-  align(which, to);
+  if (config_.alignment) align(which, inputs, to);
 }
 
-void Translator::align(std::span<const size_t> which, std::vector<Translation>& to) const {
-  if (!config_.alignment) return;
-  TokenLines sources, targets;
-  for (const size_t i : which) {
-    for (const Hypothesis& h : to[i].hypotheses) {
-      sources.add(to[i].source);
-      targets.add(h.tokens);
-    }
+void Translator::align(std::span<const size_t> which, const Batch& inputs,
+                       std::vector<Translation>& to) const {
+  SequencesOfRecords written(which.size());
+  for (size_t i = 0; i < which.size(); ++i) {
+    for (const Hypothesis& h : to[which[i]].hypotheses) written[i].push_back(h.tokens);
   }
-  const std::vector<Tensor> all =
-      alignments(*model().model, sources.tokens(), targets.tokens(), *config_.alignment);
-  size_t next = 0;
-  for (const size_t i : which) {
-    for (size_t h = 0; h < to[i].hypotheses.size(); ++h) to[i].alignments.push_back(all[next++]);
-  }
+  auto found = alignments(*model().model, inputs, written, runtime_.special, *config_.alignment);
+  for (size_t i = 0; i < which.size(); ++i) to[which[i]].alignments = std::move(found[i]);
 }
 
 }  // namespace attend

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "attend/inspect/overview.h"
 
 namespace attend {
 namespace {
 
-HeatMap labelled(const TextModel& model, const Reading& reading, AttentionPart part,
-                 const std::string& title, const Tensor& values) {
-  const MapLabels labels = map_labels(model, reading, part);
-  HeatMap map{title, labels.rows, labels.columns, values};
+HeatMap labelled(MapLabels labels, const std::string& title, const Tensor& values) {
+  HeatMap map{title, std::move(labels.rows), std::move(labels.columns), values};
+  map.row_framing = labels.row_framing;
+  map.column_framing = labels.column_framing;
   map.most = map.largest();
   const std::vector<float> weights = values.to_vector();
   map.has_sign = std::ranges::any_of(weights, [](float weight) { return weight < 0.0f; });
@@ -30,45 +31,43 @@ std::string title_of(const AttentionLayer& layer, HeadChoice choice) {
 
 }  // namespace
 
-HeatMap attention_picture(const TextModel& model, const Reading& reading, std::string_view name,
+HeatMap attention_picture(const TextModel& model, const Trace& trace, std::string_view name,
                           HeadChoice head) {
-  const AttentionLayer layer = attention_layer(*model.model, name);
-  return attention_pictures(model, reading, {&layer, 1}, head).front();
+  return attention_pictures(model, trace, {&layer_named(trace.layers, name), 1}, head).front();
 }
 
-std::vector<HeatMap> attention_pictures(const TextModel& model, const Reading& reading,
+std::vector<HeatMap> attention_pictures(const TextModel& model, const Trace& trace,
                                         std::span<const AttentionLayer> layers, HeadChoice head) {
-  const std::vector<Tensor> maps = attention_maps(model, reading, layers, head);
+  const std::vector<Tensor> maps = attention_maps(model, trace, layers, head);
   std::vector<HeatMap> pictures;
   for (size_t i = 0; i < maps.size(); ++i) {
     const AttentionLayer& layer = layers[i];
-    pictures.push_back(labelled(model, reading, layer.part, title_of(layer, head), maps[i]));
+    pictures.push_back(labelled(map_labels(trace, pair_of(layer)), title_of(layer, head), maps[i]));
   }
   share_scale(pictures);
   return pictures;
 }
 
-std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
+std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::string_view name) {
-  const AttentionLayer layer = attention_layer(*model.model, name);
-  return head_pictures(model, reading, {&layer, 1});
+  return head_pictures(model, trace, {&layer_named(trace.layers, name), 1});
 }
 
-std::vector<HeatMap> head_pictures(const TextModel& model, const Reading& reading,
+std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::span<const AttentionLayer> layers) {
   std::vector<size_t> first = {0};  // picture of each layer
   for (const AttentionLayer& layer : layers) first.push_back(first.back() + layer.heads);
   std::vector<HeatMap> pictures(first.back());
-  visit_heads(model, reading, layers, [&](size_t i, size_t head, const Tensor& weights) {
+  visit_heads(model, trace, layers, [&](size_t i, size_t head, const Tensor& weights) {
     const std::string title = title_of(layers[i], {HeadChoice::Kind::kOne, head});
     const Tensor copy = Tensor::of(weights.to_vector(), weights.shape());
-    pictures.at(first[i] + head) = labelled(model, reading, layers[i].part, title, copy);
+    pictures.at(first[i] + head) = labelled(map_labels(trace, pair_of(layers[i])), title, copy);
   });
   share_scale(pictures);
   return pictures;
 }
 
-HeatMap entropy_picture(const TextModel& model, const Reading& reading,
+HeatMap entropy_picture(const TextModel& model, const Trace& trace,
                         std::span<const AttentionLayer> layers) {
   HeatMap map{.title = "entropy of each head, in nats"};
   size_t most = 0;
@@ -78,7 +77,7 @@ HeatMap entropy_picture(const TextModel& model, const Reading& reading,
   }
   for (size_t head = 0; head < most; ++head) map.columns.push_back(fmt::format("{}", head));
   std::vector<float> values;
-  for (std::vector<float>& heads : entropies(model, reading, layers)) {
+  for (std::vector<float>& heads : entropies(model, trace, layers)) {
     heads.resize(most, std::numeric_limits<float>::quiet_NaN());
     values.insert(values.end(), heads.begin(), heads.end());
   }
@@ -87,20 +86,20 @@ HeatMap entropy_picture(const TextModel& model, const Reading& reading,
   return map;
 }
 
-HeatMap graph_picture(const TextModel& model, const Reading& reading, GraphMethod method,
-                      AttentionPart part) {
-  attention_layers(*model.model, part);  // throws where there are none
-  return labelled(model, reading, part,
-                  method == GraphMethod::kFlow ? "attention flow" : "attention rollout",
-                  part_of(relevance(model, reading, method), part));
+HeatMap graph_picture(const TextModel& model, const Trace& trace, GraphMethod method,
+                      const SequencePair& pair) {
+  const Tensor values = relevance(model, trace, method, pair);
+  return labelled(map_labels(trace, pair),
+                  method == GraphMethod::kFlow ? "attention flow" : "attention rollout", values);
 }
 
-HeatMap saliency_picture(const TextModel& model, const Reading& reading,
+HeatMap saliency_picture(const TextModel& model, const Trace& trace, std::string_view keys,
                          const SaliencyConfig& config, const SaliencyListener& listener) {
+  const std::string of = saliency_keys(trace, keys);
   const bool plain = config.method == SaliencyMethod::kGradient;
-  HeatMap picture = labelled(model, reading, AttentionPart::kCross,
-                             plain ? "gradient x input" : "integrated gradients",
-                             saliency(model, reading, config, listener).source);
+  HeatMap picture =
+      labelled(written_labels(trace, of), plain ? "gradient x input" : "integrated gradients",
+               saliency(model, trace, config, listener)[trace.index_of(of)]);
   picture.has_sign = true;
   picture.note = kSaliencyNote;
   return picture;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "attend/base/special_tokens.h"
-
 namespace attend {
 
 size_t BeamTree::add(const BeamNode& node) {
@@ -51,14 +49,14 @@ std::vector<size_t> BeamTree::walk(std::span<const int32_t> tokens) const {
 
 std::vector<size_t> BeamTree::path(const Hypothesis& hypothesis) const {
   std::vector<int32_t> written = hypothesis.tokens;
-  if (hypothesis.ended) written.push_back(kEnd);
+  if (hypothesis.ended) written.push_back(end_);
   return walk(written);
 }
 
 std::vector<int32_t> BeamTree::tokens(size_t number) const {
   std::vector<int32_t> all;
   for (; number > 0; number = node(number).parent) {
-    if (node(number).token != kEnd) all.push_back(node(number).token);
+    if (node(number).token != end_) all.push_back(node(number).token);
   }
   std::ranges::reverse(all);
   return all;

@@ -17,7 +17,7 @@ struct BeamNode {
   bool kept;     // the beam went on with it, or it ended
 };
 
-// Watches the search of one source.
+// Watches the search of one record.
 class BeamTree : public SearchObserver {
  public:
   // The numbers of the nodes of a step, and of the likeliest that was kept.
@@ -27,7 +27,8 @@ class BeamTree : public SearchObserver {
   };
   using OnStep = std::function<void(const Step& step)>;
 
-  explicit BeamTree(size_t candidates) : candidates_(candidates) {}
+  // `end` is the id of the token that ends a sequence.
+  BeamTree(size_t candidates, int32_t end) : candidates_(candidates), end_(end) {}
   void on_step_call(OnStep on_step) { on_step_ = std::move(on_step); }
 
   size_t candidates() const override { return candidates_; }
@@ -50,6 +51,7 @@ class BeamTree : public SearchObserver {
   std::vector<size_t> walk(std::span<const int32_t> tokens) const;  // from the root
 
   size_t candidates_;
+  int32_t end_;
   OnStep on_step_;
   std::vector<BeamNode> nodes_;
   std::vector<size_t> latest_;                         // nodes that were kept in the last step

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "attend/base/names.h"
-#include "attend/base/special_tokens.h"
 #include "attend/base/utf8.h"
 #include "attend/decode/alignment.h"
 #include "attend/inspect/html_map.h"
@@ -12,7 +11,6 @@
 #include "attend/inspect/npy.h"
 #include "attend/inspect/png_map.h"
 #include "attend/inspect/svg_map.h"
-#include "attend/text/vocabulary.h"
 
 namespace attend {
 namespace {
@@ -28,7 +26,8 @@ std::string npy_of(std::span<const HeatMap> maps) {
   std::vector<float> all;
   for (const HeatMap& map : maps) {
     if (map.values.shape() != maps[0].values.shape()) {
-      throw ConfigError("npy: maps of different sizes; choose a --layer or a --part");
+      throw ConfigError(
+          "npy: the maps differ in size; choose one --layer, or one pair by --from and --to");
     }
     const std::vector<float> values = map.values.to_vector();
     all.insert(all.end(), values.begin(), values.end());
@@ -38,13 +37,12 @@ std::string npy_of(std::span<const HeatMap> maps) {
 
 // Without the rows and columns of a start and an end.
 Tensor words_of(const HeatMap& map) {
-  const auto words = [](const std::vector<std::string>& labels) {
-    const size_t begin = !labels.empty() && labels.front() == kSpecialPieces[kStart] ? 1 : 0;
-    const bool ends = labels.size() > begin && labels.back() == kSpecialPieces[kEnd];
-    return std::pair(begin, labels.size() - begin - (ends ? 1 : 0));
+  const auto words = [](size_t labels, Framing framing) {
+    const size_t begin = framing.start ? 1 : 0;
+    return std::pair(begin, labels - std::min(labels, framing.extra()));
   };
-  const auto [first_row, rows] = words(map.rows);
-  const auto [first_column, columns] = words(map.columns);
+  const auto [first_row, rows] = words(map.rows.size(), map.row_framing);
+  const auto [first_column, columns] = words(map.columns.size(), map.column_framing);
   return map.values.slice_rows(first_row, rows).slice_columns(first_column, columns);
 }
 
@@ -81,10 +79,11 @@ PictureFormat format_of_file(const std::filesystem::path& file) {
     if (ending == own) return format.value;
     if (format.value != PictureFormat::kTerminal) choices += own + ", ";
   }
-  throw ConfigError("the ending of {} tells no format; there are: {}.txt", file.string(), choices);
+  throw ConfigError("{} has no known ending; use one of: {}.txt", file.string(), choices);
 }
 
-std::string draw(std::span<const HeatMap> maps, PictureFormat format, const TerminalStyle& style) {
+std::string draw_maps(std::span<const HeatMap> maps, PictureFormat format,
+                      const TerminalStyle& style) {
   switch (format) {
     case PictureFormat::kTerminal:
       return draw_terminal(maps, style);

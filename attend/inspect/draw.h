@@ -20,9 +20,9 @@ std::vector<std::string> picture_format_names();
 PictureFormat format_of_file(const std::filesystem::path& file);
 
 // The content of a file, or text for a terminal. NPY is one array [maps, rows, columns] of maps of
-// one size; Moses links are those of each row but the last, an end, to its largest column, an end
-// "</s>" left out, a line a map, after its title and ||| where there are several.
-std::string draw(std::span<const HeatMap> maps, PictureFormat format,
-                 const TerminalStyle& style = {});
+// one size; Moses links are those of each row to its largest column, starts and ends left out, a
+// line a map, after its title and ||| where there are several.
+std::string draw_maps(std::span<const HeatMap> maps, PictureFormat format,
+                      const TerminalStyle& style = {});
 
 }  // namespace attend

@@ -16,7 +16,7 @@ struct Edge {
   float capacity;
 };
 
-// Nodes are tokens of stages; edges go from inputs to outputs.
+// Nodes are items of stages; edges go from inputs to outputs.
 class Network {
  public:
   explicit Network(size_t nodes) : edges_(nodes), level_(nodes), next_(nodes) {}
@@ -76,16 +76,16 @@ class Network {
   std::vector<uint32_t> next_;
 };
 
-// The tokens of a side after its latest stage, and before its first.
-struct Side {
-  size_t tokens, first, last;
+// Where the stages of a sequence begin, its inputs first.
+struct Stages {
+  size_t items;
+  std::vector<size_t> begins;
 };
 
 struct Built {
   Network network;
-  Side source, target;
-  std::vector<size_t> made = {0};  // where each stage of the source begins, its inputs first
-  size_t free;                     // the first node that is no token yet
+  std::vector<Stages> sequences;
+  size_t free;  // the first node that is no item yet
 };
 
 void connect_all(Network& network, const Tensor& weights, size_t from, size_t to) {
@@ -96,80 +96,105 @@ void connect_all(Network& network, const Tensor& weights, size_t from, size_t to
   }
 }
 
-// Where what a look is at begins: the source's last stage, or new tokens that get shares of all.
+// Where what a layer looks at begins: the last stage of its keys, or new items that get shares of
+// all.
 size_t looked_at(Built& built, const GraphStage& stage) {
-  if (stage.shares.empty()) return built.source.last;
+  const Stages& keys = built.sequences[stage.keys];
+  if (stage.shares.empty()) return keys.begins.back();
+  if (stage.shares.size() > keys.begins.size()) {
+    throw ShapeError("flow: shares of {} stages, but the keys have {} so far", stage.shares.size(),
+                     keys.begins.size());
+  }
   const size_t mixed = built.free;
-  built.free += built.source.tokens;
-  for (size_t i = 0; i < built.made.size(); ++i) {
-    for (size_t token = 0; token < built.source.tokens; ++token) {
-      built.network.connect(built.made[i] + token, mixed + token, stage.shares[i]);
+  built.free += keys.items;
+  for (size_t i = 0; i < stage.shares.size(); ++i) {
+    for (size_t item = 0; item < keys.items; ++item) {
+      built.network.connect(keys.begins[i] + item, mixed + item, stage.shares[i]);
     }
   }
   return mixed;
 }
 
 Built build(const AttentionGraph& graph) {
-  const size_t inputs = graph.source_tokens + graph.target_tokens;
-  size_t nodes = inputs;
-  for (const GraphStage& stage : graph.stages) {
-    nodes += stage.of_source ? graph.source_tokens : graph.target_tokens;
-    if (!stage.shares.empty()) nodes += graph.source_tokens;
+  size_t inputs = 0, nodes = 0;
+  std::vector<Stages> sequences;
+  for (const GraphSequence& sequence : graph.sequences) {
+    sequences.push_back({sequence.items, {inputs}});
+    inputs += sequence.items;
   }
-  Built built{.network = Network(nodes),
-              .source = {graph.source_tokens, 0, 0},
-              .target = {graph.target_tokens, graph.source_tokens, graph.source_tokens},
-              .free = inputs};
+  nodes = inputs;
   for (const GraphStage& stage : graph.stages) {
-    Side& side = stage.of_source ? built.source : built.target;
-    const bool own = stage.own.defined();
-    const size_t from = own ? side.last : looked_at(built, stage);
-    for (size_t i = 0; i < side.tokens; ++i) {
-      built.network.connect(side.last + i, built.free + i, 0.5f);  // what goes around the layer
+    nodes += graph.sequences[stage.queries].items;
+    if (!stage.shares.empty()) nodes += graph.sequences[stage.keys].items;
+  }
+  Built built{Network(nodes), std::move(sequences), inputs};
+  for (const GraphStage& stage : graph.stages) {
+    const size_t from = looked_at(built, stage);
+    Stages& queries = built.sequences[stage.queries];
+    for (size_t i = 0; i < queries.items; ++i) {
+      built.network.connect(queries.begins.back() + i, built.free + i, 0.5f);  // the residual
     }
-    connect_all(built.network, own ? stage.own : stage.cross, from, built.free);
-    side.last = built.free;
-    built.free += side.tokens;
-    if (stage.of_source) built.made.push_back(side.last);
+    connect_all(built.network, stage.weights, from, built.free);
+    queries.begins.push_back(built.free);
+    built.free += queries.items;
   }
   return built;
 }
 
-// From each token of `inputs` to each of `outputs`.
-Tensor flows(const Built& built, const Side& inputs, const Side& outputs) {
-  Tensor all = Tensor::zeros({outputs.tokens, inputs.tokens});
+// From each input of one sequence to each item of another at the end.
+Tensor flows(const Built& built, const Stages& from, const Stages& to) {
+  Tensor all = Tensor::zeros({to.items, from.items});
   parallel_chunks(all.size(), [&](size_t pair) {
-    const size_t output = pair / inputs.tokens, input = pair % inputs.tokens;
-    if (inputs.first + input == outputs.last + output) {
+    const size_t output = to.begins.back() + pair / from.items;
+    const size_t input = from.begins.front() + pair % from.items;
+    if (input == output) {
       all.data()[pair] = 1.0f;  // nothing lies between them
       return;
     }
     Network network = built.network;
-    all.data()[pair] = network.largest_flow(inputs.first + input, outputs.last + output);
+    all.data()[pair] = network.largest_flow(input, output);
   });
   return all;
 }
 
-void check_length(size_t source_tokens, size_t target_tokens) {
-  if (std::max(source_tokens, target_tokens) <= kMostFlowTokens) return;
-  throw DataError(
-      "flow: {} source and {} target tokens; it is for at most {} of each, beyond that use rollout",
-      source_tokens, target_tokens, kMostFlowTokens);
+void check_length(std::string_view name, size_t items) {
+  if (items <= kMostFlowItems) return;
+  throw DataError("flow: '{}' has {} items, but flow takes at most {} of a sequence; use rollout",
+                  name, items, kMostFlowItems);
+}
+
+// Whether anything of `from` can be in `to`: some layers lead there.
+bool leads(const Trace& trace, const std::string& from, const std::string& to) {
+  std::vector<std::string> reached = {from};
+  for (const AttentionLayer& layer : trace.layers) {
+    if (std::ranges::count(reached, layer.keys) == 0) continue;
+    if (layer.queries == to) return true;
+    reached.push_back(layer.queries);
+  }
+  return false;
 }
 
 }  // namespace
 
-Relevance relevance(const TextModel& model, const Reading& reading, GraphMethod method) {
-  if (method == GraphMethod::kRollout) return rollout(attention_graph(model, reading));
-  check_length(reading.source.size(), reading.target.size() + 1);
-  return flow(attention_graph(model, reading));
+Relevance flow(const AttentionGraph& graph, size_t sequence) {
+  for (const GraphSequence& each : graph.sequences) check_length(each.name, each.items);
+  const Built built = build(graph);
+  Relevance found;
+  for (const Stages& from : built.sequences) {
+    found.push_back(flows(built, from, built.sequences.at(sequence)));
+  }
+  return found;
 }
 
-Relevance flow(const AttentionGraph& graph) {
-  check_length(graph.source_tokens, graph.target_tokens);
-  const Built built = build(graph);
-  return {flows(built, built.source, built.source), flows(built, built.source, built.target),
-          flows(built, built.target, built.target)};
+Tensor relevance(const TextModel& model, const Trace& trace, GraphMethod method,
+                 const SequencePair& pair) {
+  const size_t queries = trace.index_of(pair.queries), keys = trace.index_of(pair.keys);
+  if (!leads(trace, pair.keys, pair.queries)) {
+    chosen_pair(trace.layers, pair.queries, pair.keys);  // throws with those there are
+  }
+  if (method == GraphMethod::kRollout) return rollout(attention_graph(model, trace), queries)[keys];
+  for (const TraceSequence& each : trace.sequences) check_length(each.name, each.size());
+  return flow(attention_graph(model, trace), queries)[keys];
 }
 
 }  // namespace attend

@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include "attend/tensor/tensor.h"
+#include "attend/data/tokens.h"
 
 namespace attend {
 
-// What stands beside pictures of attention, and of saliency.
+// Printed beside pictures of attention, and of saliency.
 inline constexpr std::string_view kAttentionNote =
-    "Attention weights show where the model reads, not why it decides: what is looked at may weigh "
-    "little, and other weights can give the same output; compare with saliency.";
+    "Attention weights show where the model looks, not why it decides: what it looks at may matter "
+    "little, and other weights can give the same output. Compare with saliency.";
 inline constexpr std::string_view kSaliencyNote =
     "Saliency shows how the output would change with each token's vector, near this input only "
-    "(integrated: on the way to it from unknown tokens); above 0 a token was for what was written, "
-    "and attention shows where the model reads.";
+    "(integrated: on the path from unknown tokens to it). Above 0, a token speaks for the output. "
+    "Attention shows where the model looks.";
 
 struct HeatMap {
   std::string title;                       // "decoder.1.cross, head 3"
@@ -26,6 +26,7 @@ struct HeatMap {
   float most = 1.0f;                       // |value| of the darkest colour; lighter in proportion
   bool has_sign = false;                   // negative values have a colour of their own
   std::string note{kAttentionNote};        // what a reader should know of such maps
+  Framing row_framing = {}, column_framing = {};  // which labels are a start or an end, no text
 
   // Throws ShapeError where the labels are not as many as the values, DataError where `most` is no
   // positive number. Values may be anything: what is no number is drawn as 0.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "attend/base/parallel.h"
@@ -65,20 +66,17 @@ float mean_entropy(const Tensor& weights) {
 
 }  // namespace
 
-Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionPart part,
+Thumbnails thumbnails(const TextModel& model, const Trace& trace, const SequencePair& pair,
                       size_t size) {
-  const std::vector<AttentionLayer> layers = layers_of(model.model->attention_layers(), part);
+  const std::vector<AttentionLayer> layers = layers_between(trace.layers, pair);
   Thumbnails all;
-  if (layers.empty()) return all;
   all.layers = layers.size();
-  all.heads = layers.front().heads;
-  all.entropies.resize(all.layers * all.heads);
-  visit_heads(model, reading, layers, [&](size_t layer, size_t head, const Tensor& weights) {
-    if (all.cells.empty()) {
-      all.rows = std::min(size, weights.rows());
-      all.columns = std::min(size, weights.width());
-      all.cells.resize(all.layers * all.heads * all.rows * all.columns);
-    }
+  all.heads = std::ranges::max(layers, {}, &AttentionLayer::heads).heads;
+  all.rows = std::min(size, trace.sequence(pair.queries).size());
+  all.columns = std::min(size, trace.sequence(pair.keys).size());
+  all.entropies.assign(all.layers * all.heads, std::numeric_limits<float>::quiet_NaN());
+  all.cells.resize(all.entropies.size() * all.rows * all.columns);
+  visit_heads(model, trace, layers, [&](size_t layer, size_t head, const Tensor& weights) {
     const size_t place = layer * all.heads + head;
     shrink(weights, all.rows, all.columns, all.cells.data() + place * all.rows * all.columns);
     all.entropies[place] = mean_entropy(weights);
@@ -86,11 +84,11 @@ Thumbnails thumbnails(const TextModel& model, const Reading& reading, AttentionP
   return all;
 }
 
-std::vector<std::vector<float>> entropies(const TextModel& model, const Reading& reading,
+std::vector<std::vector<float>> entropies(const TextModel& model, const Trace& trace,
                                           std::span<const AttentionLayer> layers) {
   std::vector<std::vector<float>> all;
   for (const AttentionLayer& layer : layers) all.emplace_back(layer.heads);
-  visit_heads(model, reading, layers, [&](size_t layer, size_t head, const Tensor& weights) {
+  visit_heads(model, trace, layers, [&](size_t layer, size_t head, const Tensor& weights) {
     all[layer][head] = mean_entropy(weights);
   });
   return all;

@@ -1,15 +1,12 @@
 #include "attend/inspect/saliency.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
-#include "attend/base/special_tokens.h"
 #include "attend/nn/embedding_tap.h"
 #include "attend/ops/cross_entropy.h"
-#include "attend/ops/embedding.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -26,121 +23,193 @@ size_t probes_of_each(const SaliencyConfig& config) {
   return is_integrated(config) ? std::max<size_t>(config.steps, 1) : 1;
 }
 
-// Which written token a copy of the reading is for, and how far its vectors are on the way from
+// A copy of the record: which written item it is for, and how far its vectors are on the way from
 // where they begin.
 struct Probe {
-  size_t token;
+  size_t item;
   float share;
 };
 
-constexpr int32_t kSpecials = kEnd + 1;
-
-// Copies of one sequence, one for each probe, or of as much of its beginning as the probe sees. To
-// the model every row is a token of its own: id kSpecials + n is row n, so that rows are known in
-// whatever order a model takes them.
-struct Copies {
-  std::vector<int32_t> ids;  // of the whole sequence
-  Packing packing;
-
-  Tokens numbered() const {
-    std::vector<int32_t> rows(packing.rows());
-    std::iota(rows.begin(), rows.end(), kSpecials);
-    return {rows, packing};
-  }
-  // What the ids of `numbered` stand for, special tokens first.
-  Tensor real() const {
-    std::vector<int32_t> all(kSpecials);
-    std::iota(all.begin(), all.end(), 0);
-    for (size_t i = 0; i < packing.count(); ++i) {
-      all.insert(all.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(packing.length(i)));
-    }
-    return Tensor::ids(all, {all.size()});
-  }
+// One row of the copies of a sequence.
+struct ProbedRow {
+  size_t sequence, probe, item;
 };
 
-// Vectors of the source, and of the target after them, as what gradients end at. Each copy has gone
-// its probe's share of the way: from zeros, or from the vector of the unknown token.
-class Leaves : public EmbeddingTap {
+// Copies of all sequences, one for each probe. To the model every row is a token of its own: id
+// first_id + n is row n, so that rows are known in whatever order, and in however many calls, a
+// model embeds them. What a probe sees of a written sequence ends at its item: what comes later has
+// no part in it.
+class Copies {
  public:
-  Leaves(std::span<const Probe> probes, bool from_unknown, const Copies& source,
-         const Copies& target)
-      : probes_(probes), from_unknown_(from_unknown), sides_{&source, &target} {}
-
-  Tensor embed(const Tensor& ids, const LookUp& look_up) override {
-    const Copies& copies = *sides_.at(leaves_.size());
-    const Tensor vectors = look_up(copies.real()).detach();
-    Tensor leaf = Tensor::of(vectors.to_vector(), vectors.shape());
-    Tensor way = Tensor::of(vectors.to_vector(), vectors.shape());
-    const size_t width = way.width();
-    if (from_unknown_) {
-      const float* const begin = vectors.data() + kUnknown * width;
-      for (size_t j = 0; j < way.size(); ++j) way.data()[j] -= begin[j % width];
+  Copies(const TextModel& model, const Trace& trace, std::span<const Probe> probes)
+      : trace_(trace), probes_(probes) {
+    for (const TraceSequence& sequence : trace.sequences) {
+      const Tokenizer& tokenizer = model.tokenizer(sequence.name);
+      first_id_ = std::max(first_id_, static_cast<int32_t>(tokenizer.size()));
+      unknown_.push_back(tokenizer.special().unknown);
     }
-    for (size_t i = 0; i < probes_.size(); ++i) {
-      const float rest = 1.0f - probes_[i].share;
-      const size_t begin = (kSpecials + copies.packing.begin(i)) * width;
-      const size_t end = (kSpecials + copies.packing.end(i)) * width;
-      for (size_t j = begin; j < end; ++j) leaf.data()[j] -= rest * way.data()[j];
-    }
-    ways_.push_back(way);
-    leaves_.push_back(leaf.require_grad());
-    return gather_rows(leaf, ids);
+    for (size_t s = 0; s < trace.sequences.size(); ++s) tokens_.push_back(copies_of(s));
   }
 
-  // Adds gradient x way, summed over the width, of each token of a probe's copy to the probe's row
-  // of `to`.
-  void add_products(size_t side, float weight, const Tensor& to) const {
-    if (side >= leaves_.size() || !leaves_[side].grad().defined()) return;
-    const Tensor gradient = leaves_[side].grad();
-    const Packing& packing = sides_.at(side)->packing;
-    const size_t width = gradient.width();
-    for (size_t i = 0; i < probes_.size(); ++i) {
-      for (size_t token = 0; token < packing.length(i); ++token) {
-        const size_t begin = (kSpecials + packing.begin(i) + token) * width;
+  std::span<const Probe> probes() const { return probes_; }
+  // Of a sequence of the trace, numbered.
+  const Tokens& tokens(size_t sequence) const { return tokens_[sequence]; }
+  int32_t unknown(size_t sequence) const { return unknown_[sequence]; }
+
+  // The row that an id stands for; none for an id of the vocabulary.
+  const ProbedRow* row(int32_t id) const {
+    return id < first_id_ ? nullptr : &rows_[static_cast<size_t>(id - first_id_)];
+  }
+  int32_t real(int32_t id) const {
+    const ProbedRow* const at = row(id);
+    return at == nullptr ? id : trace_.sequences[at->sequence].ids[at->item];
+  }
+
+ private:
+  Tokens copies_of(size_t number) {
+    const TraceSequence& sequence = trace_.sequences[number];
+    TokenLines lines;
+    for (size_t p = 0; p < probes_.size(); ++p) {
+      const bool whole = sequence.role != SequenceRole::kWritten;
+      std::vector<int32_t> line(whole ? sequence.ids.size() : probes_[p].item + 1);
+      std::iota(line.begin(), line.end(), first_id_ + static_cast<int32_t>(rows_.size()));
+      for (size_t item = 0; item < line.size(); ++item) rows_.push_back({number, p, item});
+      lines.add(line);
+    }
+    return lines.tokens();
+  }
+
+  const Trace& trace_;
+  std::span<const Probe> probes_;
+  int32_t first_id_ = 0;
+  std::vector<int32_t> unknown_;
+  std::vector<Tokens> tokens_;
+  std::vector<ProbedRow> rows_;
+};
+
+// The vectors that go into the model, as what gradients end at. Each copy has gone its probe's
+// share of the way: from zeros, or from the vector of the unknown token.
+class Leaves : public EmbeddingTap {
+ public:
+  Leaves(const Copies& copies, bool from_unknown) : copies_(copies), from_unknown_(from_unknown) {}
+
+  Tensor embed(const Tensor& ids, const LookUp& look_up) override {
+    const auto given = ids.index_span();
+    std::vector<int32_t> real(given.size());
+    std::ranges::transform(given, real.begin(), [&](int32_t id) { return copies_.real(id); });
+    const Tensor vectors = look_up(Tensor::ids(real, {real.size()})).detach();
+    Leaf leaf{{given.begin(), given.end()}, copy_of(vectors), copy_of(vectors)};
+    if (from_unknown_) subtract_unknown(leaf, look_up);
+    const size_t width = vectors.width();
+    for (size_t i = 0; i < leaf.ids.size(); ++i) {
+      const ProbedRow* const row = copies_.row(leaf.ids[i]);
+      const float rest = row == nullptr ? 0.0f : 1.0f - copies_.probes()[row->probe].share;
+      for (size_t c = i * width; c < (i + 1) * width; ++c) {
+        leaf.vectors.data()[c] -= rest * leaf.way.data()[c];
+      }
+    }
+    leaf.vectors.require_grad();
+    leaves_.push_back(leaf);
+    std::vector<size_t> extents;
+    for (size_t axis = 0; axis < ids.rank(); ++axis) {
+      extents.push_back(ids.extent(static_cast<int>(axis)));
+    }
+    extents.push_back(width);
+    return leaf.vectors.reshape(Shape(extents));
+  }
+
+  // Adds gradient x way, summed over the width, of each row of a probe's copies to the probe's row
+  // of its sequence.
+  void add_products(float weight, const Saliency& to) const {
+    for (const Leaf& leaf : leaves_) {
+      const Tensor gradient = leaf.vectors.grad();
+      if (!gradient.defined()) continue;
+      const size_t width = gradient.width();
+      for (size_t i = 0; i < leaf.ids.size(); ++i) {
+        const ProbedRow* const row = copies_.row(leaf.ids[i]);
+        if (row == nullptr) continue;
         float sum = 0;
-        for (size_t c = begin; c < begin + width; ++c) {
-          sum += gradient.data()[c] * ways_[side].data()[c];
+        for (size_t c = i * width; c < (i + 1) * width; ++c) {
+          sum += gradient.data()[c] * leaf.way.data()[c];
         }
-        to.data()[probes_[i].token * to.width() + token] += weight * sum;
+        const Tensor& map = to[row->sequence];
+        map.data()[copies_.probes()[row->probe].item * map.width() + row->item] += weight * sum;
       }
     }
   }
 
  private:
-  std::span<const Probe> probes_;
+  struct Leaf {
+    std::vector<int32_t> ids;
+    Tensor vectors, way;  // [ids, width]
+  };
+
+  static Tensor copy_of(const Tensor& x) { return Tensor::of(x.to_vector(), x.shape()); }
+
+  void subtract_unknown(const Leaf& leaf, const LookUp& look_up) const {
+    const size_t width = leaf.way.width();
+    std::vector<std::vector<float>> unknown;  // of each sequence, where it occurs
+    for (size_t i = 0; i < leaf.ids.size(); ++i) {
+      const ProbedRow* const row = copies_.row(leaf.ids[i]);
+      if (row == nullptr) continue;
+      if (unknown.size() <= row->sequence) unknown.resize(row->sequence + 1);
+      std::vector<float>& begin = unknown[row->sequence];
+      if (begin.empty()) {
+        begin = look_up(Tensor::ids({copies_.unknown(row->sequence)})).to_vector();
+      }
+      for (size_t c = 0; c < width; ++c) leaf.way.data()[i * width + c] -= begin[c];
+    }
+  }
+
+  const Copies& copies_;
   bool from_unknown_;
-  std::array<const Copies*, 2> sides_;
-  std::vector<Tensor> ways_, leaves_;
+  std::vector<Leaf> leaves_;
 };
 
-void run(const TextModel& model, const Reading& reading, std::span<const Probe> probes,
+// The log-probability of what each probe is for, negated: a loss for each.
+Tensor losses_of(const TextModel& model, const Trace& trace, const Copies& copies) {
+  const TraceSequence& written = *trace.written();
+  Batch inputs(copies.probes().size());
+  for (size_t s = 0; s < trace.sequences.size(); ++s) {
+    const TraceSequence& sequence = trace.sequences[s];
+    if (sequence.role == SequenceRole::kRead) inputs.add(sequence.name, copies.tokens(s));
+  }
+  std::vector<int32_t> labels;
+  Tensor logits;
+  if (written.role == SequenceRole::kLabel) {
+    logits = model.classifier().label_logits(inputs);
+    labels.assign(copies.probes().size(), label_number(model, written, written.written.front()));
+  } else {
+    const Tokens& rows = copies.tokens(trace.index_of(written.name));
+    logits = model.generator().logits(inputs, rows);
+    labels.assign(rows.packing.rows(), kIgnoredTarget);
+    for (size_t p = 0; p < rows.count(); ++p) {
+      labels[rows.packing.end(p) - 1] = written.written[copies.probes()[p].item];
+    }
+  }
+  return cross_entropy(logits, Tensor::ids(labels, {labels.size()}),
+                       {.reduction = Reduction::kNone});
+}
+
+void run(const TextModel& model, const Trace& trace, std::span<const Probe> probes,
          const SaliencyConfig& config, const Saliency& to) {
-  std::vector<int32_t> inputs = reading.target, labels = reading.target;
-  inputs.insert(inputs.begin(), kStart);
-  labels.push_back(kEnd);
-  // What comes after a token has no part in it.
-  std::vector<int32_t> lengths(probes.size());
-  std::ranges::transform(probes, lengths.begin(),
-                         [](const Probe& probe) { return static_cast<int32_t>(probe.token + 1); });
-  const Copies source{reading.source, Packing::even(probes.size(), reading.source.size())};
-  const Copies target{inputs, Packing(lengths)}, written{labels, target.packing};
-  Leaves leaves(probes, is_integrated(config), source, target);
-  const Tensor logits = model.model->logits(source.numbered(), target.numbered());
-  const Tensor losses = cross_entropy(logits, written.real().slice_rows(kSpecials, logits.rows()),
-                                      {.reduction = Reduction::kNone});
-  const Tensor chosen = Tensor::zeros(losses.shape());
-  for (size_t i = 0; i < probes.size(); ++i) chosen.span()[target.packing.end(i) - 1] = -1.0f;
-  backward(losses, chosen);
-  const float weight = 1.0f / static_cast<float>(probes_of_each(config));
-  leaves.add_products(0, weight, to.source);
-  leaves.add_products(1, weight, to.target);
+  const Copies copies(model, trace, probes);
+  Leaves leaves(copies, is_integrated(config));
+  const Tensor losses = losses_of(model, trace, copies);
+  backward(losses, Tensor::full(losses.shape(), -1.0f));
+  leaves.add_products(1.0f / static_cast<float>(probes_of_each(config)), to);
 }
 
 // The first of them that go through the model together; one at least.
-std::span<const Probe> first_of(std::span<const Probe> probes, size_t source, size_t most_rows) {
+std::span<const Probe> first_of(std::span<const Probe> probes, const Trace& trace,
+                                size_t most_rows) {
+  size_t longest = 0;
+  for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kRead) longest = std::max(longest, sequence.size());
+  }
   size_t count = 0;
   for (size_t rows = 0; count < probes.size(); ++count) {
-    rows += std::max(source, probes[count].token + 1);
+    rows += std::max(longest, probes[count].item + 1);
     if (rows > most_rows && count > 0) break;
   }
   return probes.first(count);
@@ -152,32 +221,53 @@ SaliencyMethod saliency_method_from_name(std::string_view name) {
   return value_from_name(kMethods, "saliency", name);
 }
 
-void check_saliency(const Reading& reading, const SaliencyConfig& config) {
-  const size_t tokens = reading.target.size() + 1;
-  if (tokens * probes_of_each(config) * (reading.source.size() + tokens) > kMostSaliencyRows) {
-    throw DataError("saliency: {} source and {} target tokens take too long; use a shorter text{}",
-                    reading.source.size(), tokens,
-                    is_integrated(config) ? ", or the plain gradient" : "");
+void check_saliency(const Trace& trace, const SaliencyConfig& config) {
+  const TraceSequence* const written = trace.written();
+  if (written == nullptr || written->written.empty()) {
+    throw ConfigError(
+        "saliency: nothing is written, and saliency explains what is; look at attention instead");
   }
+  size_t items = 0;
+  for (const TraceSequence& sequence : trace.sequences) items += sequence.ids.size();
+  if (written->written.size() * probes_of_each(config) * items <= kMostSaliencyRows) return;
+  throw DataError(
+      "saliency: {} items for each of {} written tokens take too long; use a shorter "
+      "text{}",
+      items, written->written.size(), is_integrated(config) ? ", or the plain gradient" : "");
 }
 
-Saliency saliency(const TextModel& model, const Reading& reading, const SaliencyConfig& config,
+std::string saliency_keys(const Trace& trace, std::string_view name) {
+  if (!name.empty()) {
+    if (trace.sequence(name).role != SequenceRole::kLabel) return std::string(name);
+    throw ConfigError(
+        "saliency: '{}' is not read, so it has no gradient; choose a sequence that is", name);
+  }
+  const auto is_read = [](const TraceSequence& s) { return s.role == SequenceRole::kRead; };
+  const auto first = std::ranges::find_if(trace.sequences, is_read);
+  return first == trace.sequences.end() ? trace.sequences.at(0).name : first->name;
+}
+
+Saliency saliency(const TextModel& model, const Trace& trace, const SaliencyConfig& config,
                   const SaliencyListener& listener) {
-  check_saliency(reading, config);
-  const size_t tokens = reading.target.size() + 1;
+  check_saliency(trace, config);
+  check_intervention(trace);
+  const size_t written = trace.written()->written.size();
   const size_t steps = probes_of_each(config);
   std::vector<Probe> probes;
-  for (size_t token = 0; token < tokens; ++token) {
+  for (size_t item = 0; item < written; ++item) {
     for (size_t step = 0; step < steps; ++step) {
       const float middle = (static_cast<float>(step) + 0.5f) / static_cast<float>(steps);
-      probes.push_back({token, is_integrated(config) ? middle : 1.0f});
+      probes.push_back({item, is_integrated(config) ? middle : 1.0f});
     }
   }
-  Saliency found{Tensor::zeros({tokens, reading.source.size()}), Tensor::zeros({tokens, tokens})};
+  Saliency found;
+  for (const TraceSequence& sequence : trace.sequences) {
+    const bool embedded = sequence.role != SequenceRole::kLabel;
+    found.push_back(embedded ? Tensor::zeros({written, sequence.size()}) : Tensor());
+  }
   for (size_t done = 0; done < probes.size();) {
-    const auto some =
-        first_of(std::span(probes).subspan(done), reading.source.size(), config.most_rows);
-    run(model, reading, some, config, found);
+    const auto some = first_of(std::span(probes).subspan(done), trace, config.most_rows);
+    run(model, trace, some, config, found);
     done += some.size();
     if (listener && !listener(found, done / steps)) break;
   }

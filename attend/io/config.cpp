@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "attend/base/error.h"
@@ -63,10 +64,13 @@ class Reader {
         throw ConfigError("{}: '{}' is set twice", place(origin_, map.key_lines[i]),
                           shown_name(path));
       }
-      if (const Field* field = find(list_.fields, path)) {
+      if (const Field* field = find_field(path)) {
         set(*field, map.items[i], map.key_lines[i]);
-      } else if (find(list_.sections, path) != nullptr) {
-        read(map.items[i], path + ".");
+      } else if (find(list_.sections, path) != nullptr ||
+                 find(list_.old_sections, path) != nullptr) {
+        read_section(path, map.items[i], map.key_lines[i]);
+      } else if (const FieldList::Unused* unused = find_unused(path)) {
+        read_unused(*unused, map.items[i], map.key_lines[i]);
       } else {
         throw ConfigError("{}: unknown key '{}'; {}", place(origin_, map.key_lines[i]),
                           shown_name(path), suggestion(list_, path));
@@ -74,7 +78,71 @@ class Reader {
     }
   }
 
+  // Sets the fields that decide which others there are, in sections that are there already.
+  bool decide(const Document& map, const std::string& prefix = "") {
+    if (map.kind != Document::Kind::kMap) return false;  // read() refuses it
+    bool changed = false;
+    for (size_t i = 0; i < map.items.size(); ++i) {
+      const std::string path = prefix + map.keys[i];
+      const Field* field = find(list_.fields, path);
+      if (field != nullptr && field->type->decides) {
+        const FieldTexts before = field->get();
+        set(*field, map.items[i], map.key_lines[i]);
+        changed |= field->get() != before;
+      } else if (find(list_.sections, path) != nullptr) {
+        changed |= map.items[i].kind == Document::Kind::kScalar
+                       ? decide_by_word(path, map.items[i], map.key_lines[i])
+                       : decide(map.items[i], path + ".");
+      }
+    }
+    return changed;
+  }
+
  private:
+  // "encoder: rnn" is short for "encoder: {kind: rnn}".
+  const Field* kind_field(const std::string& path) const {
+    const Field* field = find(list_.fields, path + ".kind");
+    return field != nullptr && field->type->decides ? field : nullptr;
+  }
+
+  bool decide_by_word(const std::string& path, const Document& word, size_t line) const {
+    const Field* kind = kind_field(path);
+    if (kind == nullptr) return false;
+    const FieldTexts before = kind->get();
+    set(*kind, word, line);
+    return kind->get() != before;
+  }
+
+  void read_section(const std::string& path, const Document& value, size_t line) {
+    const Field* kind = value.kind == Document::Kind::kScalar ? kind_field(path) : nullptr;
+    if (kind == nullptr) return read(value, path + ".");
+    set(*kind, value, line);
+  }
+
+  const Field* find_field(const std::string& path) const {
+    const Field* const field = find(list_.fields, path);
+    return field != nullptr ? field : find(list_.old_fields, path);
+  }
+
+  const FieldList::Unused* find_unused(const std::string& path) const {
+    const auto found = std::ranges::find_if(
+        list_.unused, [&](const FieldList::Unused& u) { return u.section.path == path; });
+    return found == list_.unused.end() ? nullptr : &*found;
+  }
+
+  // It may say what is so anyway; a vocabulary is what the text gave.
+  void read_unused(const FieldList::Unused& unused, const Document& map, size_t line) const {
+    const FieldList given = unused.fields(), defaults = unused.fields();
+    FieldList nested = given;
+    nested.sections.push_back(unused.section);
+    Reader(nested, origin_).read(map, unused.section.path + ".");
+    for (const Difference& d : detail::differences(defaults, given)) {
+      if (d.path.ends_with("_vocabulary")) continue;
+      throw ConfigError("{}: '{}' = {} would change nothing: {}", place(origin_, line), d.path,
+                        d.after, unused.why);
+    }
+  }
+
   template <typename Entry>
   static const Entry* find(const std::vector<Entry>& entries, const std::string& path) {
     const auto found = std::find_if(entries.begin(), entries.end(),
@@ -123,8 +191,9 @@ class Reader {
   static FieldTexts texts_of(const FieldType& type, const Document& value) {
     if (value.kind == Document::Kind::kNull) return {};
     if (value.kind == Document::Kind::kScalar) {
-      const bool none =
-          type.optional && value.style == Document::Style::kPlain && value.text == "none";
+      // A choice is a word, however it is written.
+      const bool word = value.style == Document::Style::kPlain || type.kind == FieldKind::kChoice;
+      const bool none = type.optional && word && value.text == "none";
       return none ? FieldTexts() : std::vector{value.text};
     }
     std::vector<std::string> texts;
@@ -172,18 +241,27 @@ std::string type_name(const FieldType& type) {
 
 namespace detail {
 
-void read_json(const FieldList& list, std::string_view text, std::string_view origin) {
-  Reader(list, origin).read(parse_json(text, origin));
+ParsedConfig::ParsedConfig(std::shared_ptr<const Document> tree, std::string origin)
+    : tree_(std::move(tree)), origin_(std::move(origin)) {}
+
+ParsedConfig ParsedConfig::json(std::string_view text, std::string_view origin) {
+  return {std::make_shared<Document>(parse_json(text, origin)), std::string(origin)};
 }
 
-void read_yaml(const FieldList& list, std::string_view text, std::string_view origin) {
-  Reader(list, origin).read(parse_yaml(text, origin));
+ParsedConfig ParsedConfig::yaml(std::string_view text, std::string_view origin) {
+  return {std::make_shared<Document>(parse_yaml(text, origin)), std::string(origin)};
 }
 
-void read_file(const FieldList& list, const std::filesystem::path& path) {
+ParsedConfig ParsedConfig::file(const std::filesystem::path& path) {
   const std::string origin = path.string();
-  Reader(list, origin).read(parse(config_text(path), origin));
+  return {std::make_shared<Document>(parse(config_text(path), origin)), origin};
 }
+
+bool ParsedConfig::decide(const FieldList& list) const {
+  return Reader(list, origin_).decide(*tree_);
+}
+
+void ParsedConfig::read(const FieldList& list) const { Reader(list, origin_).read(*tree_); }
 
 void set_flag(const FieldList& list, std::string_view path, std::string_view text) {
   std::string name(path);
@@ -205,13 +283,27 @@ void set_flag(const FieldList& list, std::string_view path, std::string_view tex
     throw ConfigError("--{} should be {}, not '{}'", field.path, field.expected(),
                       shown_name(text));
   }
+  for (const FieldList::Unused& unused : list.unused) {
+    if (!name.starts_with(unused.section.path + ".")) continue;
+    throw ConfigError("--{} would change nothing: {}", name, unused.why);
+  }
   throw ConfigError("unknown setting '{}'; {}", shown_name(name), suggestion(list, name));
 }
 
 std::vector<Flag> flags_of(const FieldList& list) {
   std::vector<Flag> flags;
-  flags.reserve(list.fields.size());
-  for (const Field& field : list.fields) {
+  std::vector<Field> all = list.fields;
+  std::vector<FieldList> others;  // which the fields refer to
+  const std::function<void(const FieldList&)> add_unused = [&](const FieldList& from) {
+    for (const FieldList::Unused& unused : from.unused) {
+      const FieldList other = unused.fields();
+      all.insert(all.end(), other.fields.begin(), other.fields.end());
+      others.push_back(other);
+      add_unused(other);
+    }
+  };
+  add_unused(list);
+  for (const Field& field : all) {
     flags.push_back({.path = field.path,
                      .type = type_name(*field.type),
                      .help = field.help,
@@ -225,10 +317,25 @@ std::vector<Flag> flags_of(const FieldList& list) {
 
 std::vector<Difference> differences(const FieldList& before, const FieldList& after) {
   std::vector<Difference> found;
-  for (size_t i = 0; i < before.fields.size(); ++i) {
-    const FieldTexts old_value = before.fields[i].get(), new_value = after.fields[i].get();
-    if (old_value == new_value) continue;
-    found.push_back({before.fields[i].path, flag_text(old_value), flag_text(new_value)});
+  // The two may have different fields, where a field decided which there are.
+  constexpr std::string_view kNotThere = "-";
+  std::map<std::string_view, const Field*> rest;
+  for (const Field& field : after.fields) rest[field.path] = &field;
+  for (const Field& field : before.fields) {
+    const auto now = rest.find(field.path);
+    if (now == rest.end()) {
+      found.push_back({field.path, flag_text(field.get()), std::string(kNotThere)});
+      continue;
+    }
+    const FieldTexts old_value = field.get(), new_value = now->second->get();
+    if (old_value != new_value) {
+      found.push_back({field.path, flag_text(old_value), flag_text(new_value)});
+    }
+    rest.erase(now);
+  }
+  for (const Field& field : after.fields) {
+    if (!rest.contains(field.path)) continue;
+    found.push_back({field.path, std::string(kNotThere), flag_text(field.get())});
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "attend/base/fields.h"
 
 namespace attend {
+
+struct Document;
 
 struct Flag {
   std::string path;  // "optimizer.rate", for --optimizer.rate
@@ -31,18 +34,33 @@ struct Difference {
 namespace detail {
 std::string to_json(const FieldList& list);
 std::string to_yaml(const FieldList& list, bool with_help);
-void read_json(const FieldList& list, std::string_view text, std::string_view origin);
-void read_yaml(const FieldList& list, std::string_view text, std::string_view origin);
-void read_file(const FieldList& list, const std::filesystem::path& path);
 void set_flag(const FieldList& list, std::string_view path, std::string_view text);
 std::vector<Flag> flags_of(const FieldList& list);
 std::vector<Difference> differences(const FieldList& before, const FieldList& after);
 
+// A text as a tree; what it says of fields that decide which others there are; and all it says.
+class ParsedConfig {
+ public:
+  static ParsedConfig json(std::string_view text, std::string_view origin);
+  static ParsedConfig yaml(std::string_view text, std::string_view origin);
+  static ParsedConfig file(const std::filesystem::path& path);
+
+  bool decide(const FieldList& list) const;  // whether that changed any
+  void read(const FieldList& list) const;
+
+ private:
+  ParsedConfig(std::shared_ptr<const Document> tree, std::string origin);
+  std::shared_ptr<const Document> tree_;
+  std::string origin_;
+};
+
 // Changes all of `config` or, when reading throws, nothing.
-template <typename Config, typename Read>
-void change(Config& config, const Read& read) {
+template <typename Config>
+void change(Config& config, const ParsedConfig& text) {
   Config changed = config;
-  read(fields_of(changed));
+  while (text.decide(fields_of(changed))) {
+  }
+  text.read(fields_of(changed));
   config = std::move(changed);
 }
 }  // namespace detail
@@ -62,16 +80,16 @@ std::string to_yaml(Config config, bool with_help = false) {  // help stands in 
 // be parsed throws FormatError. `origin` names the text in messages.
 template <typename Config>
 void read_json(Config& config, std::string_view text, std::string_view origin) {
-  detail::change(config, [&](const FieldList& list) { detail::read_json(list, text, origin); });
+  detail::change(config, detail::ParsedConfig::json(text, origin));
 }
 template <typename Config>
 void read_yaml(Config& config, std::string_view text, std::string_view origin) {
-  detail::change(config, [&](const FieldList& list) { detail::read_yaml(list, text, origin); });
+  detail::change(config, detail::ParsedConfig::yaml(text, origin));
 }
 // JSON if the name ends in .json, YAML otherwise.
 template <typename Config>
 void read_config(Config& config, const std::filesystem::path& path) {
-  detail::change(config, [&](const FieldList& list) { detail::read_file(list, path); });
+  detail::change(config, detail::ParsedConfig::file(path));
 }
 
 // The text of a config's file. Throws IoError, and FormatError where it is larger than one can be.

@@ -98,6 +98,11 @@ class YamlBuilder : public YAML::EventHandler {
 
   void add(Document scalar, YAML::anchor_t anchor) {
     budget_.take(1, scalar.text.size());
+    if (!valid_utf8(scalar.text)) {  // yaml-cpp gives single bytes for two of YAML's escapes
+      throw FormatError(
+          "{}:{}: the escapes \\_ and \\N are not supported; write the character itself", origin_,
+          scalar.line);
+    }
     keep(scalar, anchor);
     place(std::move(scalar));
   }
@@ -145,6 +150,10 @@ Document parse_yaml(std::string_view text, std::string_view origin) {
   YamlBuilder builder(text, origin);
   if (!valid_utf8(text)) {
     throw FormatError("{}: not UTF-8; convert it with iconv -t UTF-8", origin);
+  }
+  if (const size_t nul = text.find('\0'); nul != text.npos) {
+    throw FormatError("{}:{}: a NUL byte, which YAML cannot hold; remove it", origin,
+                      1 + std::ranges::count(text.substr(0, nul), '\n'));
   }
   try {
     std::istringstream stream{std::string(text)};

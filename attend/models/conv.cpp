@@ -7,12 +7,25 @@
 #include "attend/base/error.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/glu.h"
+#include "attend/ops/sequences.h"
+#include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
 
 constexpr float kSqrtHalf = std::numbers::sqrt2_v<float> / 2;
+
+// The sources of both.
+ConvSource together(const ConvSource& a, const ConvSource& b) {
+  return {concat({a.keys, b.keys}, 0), concat({a.values, b.values}, 0),
+          a.packing.followed_by(b.packing)};
+}
+
+ConvSource picked(const ConvSource& source, std::span<const size_t> which) {
+  return {pick_sequences(source.keys, source.packing, which),
+          pick_sequences(source.values, source.packing, which), source.packing.pick(which)};
+}
 
 Tensor balanced_sum(const Tensor& a, const Tensor& b) { return scale(add(a, b), kSqrtHalf); }
 
@@ -50,9 +63,17 @@ size_t ConvConfig::reach() const {
   return rows;
 }
 
-ConvConfig ConvConfig::preset(std::string_view name) {
-  if (name != "conv") throw ConfigError("unknown preset '{}' of conv; there is: conv", name);
-  return {};
+ModelKind conv_kind() {
+  ModelKind kind = kind_of<ConvSeq2Seq, ConvConfig>(
+      "conv", "convolutional encoder-decoder with attention",
+      {{"conv", "4 + 4 gated convolutions, 256 wide (Gehring et al., 2017)",
+        [] { return AnyConfig(ConvConfig()); }}});
+  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
+    const auto& config = settings.as<ConvConfig>();
+    config.check();
+    return std::make_unique<ConvEncoder>(config, rng);
+  };
+  return kind;
 }
 
 void ConvConfig::check() const {
@@ -89,7 +110,7 @@ Tensor ConvEncoderLayer::operator()(const Tensor& x, const Packing& packing) con
 ConvEncoder::ConvEncoder(const ConvConfig& c, PlacedEmbedding tokens, Rng& rng)
     : config(c), embedding(std::move(tokens)) {
   in = Linear(c.width, c.hidden, rng);
-  for (size_t i = 0; i < c.encoder_layers; ++i) layers.emplace_back(c, rng);
+  for (size_t i = 0; i < c.encoder_layers; ++i) convolutions.emplace_back(c, rng);
   out = Linear(c.hidden, c.width, rng);
 }
 
@@ -100,46 +121,56 @@ ConvEncoder::ConvEncoder(const ConvConfig& c, Rng& rng)
 ConvEncoder::Output ConvEncoder::operator()(const Tokens& sources) const {
   const Tensor embedded = embedding(sources.ids, sources.packing);
   Tensor x = in(embedded);
-  for (const ConvEncoderLayer& layer : layers) x = layer(x, sources.packing);
+  for (const ConvEncoderLayer& layer : convolutions) x = layer(x, sources.packing);
   return {embedded, out(x)};
 }
 
-Tensor ConvEncoder::rows(const Tokens& sources) const {
-  const auto [embedded, encoded] = (*this)(sources);
+Tensor ConvEncoder::rows(const Tokens& tokens) const {
+  const auto [embedded, encoded] = (*this)(tokens);
   return balanced_sum(encoded, embedded);
 }
 
 void ConvEncoder::visit(Visitor& v) {
   v("embedding", embedding);
   v("in", in);
-  v("layers", layers);
+  v("layers", convolutions);
   v("out", out);
 }
 
-ConvWindow::ConvWindow(const Conv1dConfig& conv, size_t hypotheses)
-    : reach((conv.kernel - 1) * conv.dilation),
-      rows(Tensor::zeros({hypotheses, reach * conv.in})) {}
-
-Tensor ConvWindow::advance(const Conv1dConfig& conv, const Tensor& x, size_t t) {
-  const size_t count = x.rows(), width = conv.in, last = conv.kernel - 1;
-  Tensor seen = Tensor::empty({count * conv.kernel, width});
-  for (size_t i = 0; i < count; ++i) {
-    const float* row = x.data() + i * x.stride();
-    float* kept = rows.data() + i * rows.width();
-    float* to = seen.data() + i * conv.kernel * width;
-    for (size_t tap = 0; tap < last; ++tap) {
-      const size_t place = (t + tap * conv.dilation) % reach;
-      std::copy_n(kept + place * width, width, to + tap * width);
+Tensor ConvWindow::advance(const Conv1dConfig& conv, const Tensor& x, const Packing& packing) {
+  const size_t width = conv.in;
+  Tensor seen = Tensor::empty({x.rows() * conv.kernel, width});
+  std::vector<float> all;  // of one hypothesis: what came before, and what comes
+  for (size_t i = 0; i < packing.count(); ++i) {
+    float* const kept = rows.data() + i * reach * width;
+    const size_t count = packing.length(i);
+    all.assign(kept, kept + reach * width);
+    for (size_t t = 0; t < count; ++t) {
+      const float* row = x.data() + (packing.begin(i) + t) * x.stride();
+      all.insert(all.end(), row, row + width);
     }
-    std::copy_n(row, width, to + last * width);
-    if (reach > 0) std::copy_n(row, width, kept + t % reach * width);
+    for (size_t t = 0; t < count; ++t) {
+      float* to = seen.data() + (packing.begin(i) + t) * conv.kernel * width;
+      for (size_t tap = 0; tap < conv.kernel; ++tap) {
+        std::copy_n(all.data() + (t + tap * conv.dilation) * width, width, to + tap * width);
+      }
+    }
+    std::copy_n(all.data() + count * width, reach * width, kept);
   }
   return seen;
 }
 
+void ConvWindow::admit(const Conv1dConfig& conv, size_t hypotheses) {
+  const Tensor fresh = Tensor::zeros({hypotheses * reach, conv.in});
+  rows = rows.defined() ? concat({rows, fresh}, 0) : fresh;
+}
+
 void ConvWindow::reorder(std::span<const size_t> parents) {
   if (reach == 0) return;
-  const std::vector<int32_t> ids(parents.begin(), parents.end());
+  std::vector<int32_t> ids;
+  for (const size_t parent : parents) {
+    for (size_t t = 0; t < reach; ++t) ids.push_back(static_cast<int32_t>(parent * reach + t));
+  }
   rows = gather_rows(rows, Tensor::ids(ids, {ids.size()}));
 }
 
@@ -157,7 +188,7 @@ Tensor ConvDecoderLayer::operator()(const Tensor& x, const ConvTarget& target,
 
 Tensor ConvDecoderLayer::step(const Tensor& x, const ConvTarget& target, const ConvSource& source,
                               ConvWindow& window) const {
-  const Tensor seen = window.advance(conv.config, x, target.written);
+  const Tensor seen = window.advance(conv.config, x, target.packing);
   const Packing windows = Packing::even(x.rows(), conv.config.kernel);
   return look(x, glu(conv1d(seen, windows, conv.weight, conv.bias).rows), target, source);
 }
@@ -166,10 +197,10 @@ Tensor ConvDecoderLayer::look(const Tensor& x, const Tensor& h, const ConvTarget
                               const ConvSource& source) const {
   AttentionOptions
       options;  // a scaled dot, for embeddings of variance 1 where the paper's have .01
-  options.queries = target.packing;
+  options.queries = target.by_record;
   options.keys = source.packing;
   options.name = name;
-  options.earlier.queries.assign(target.packing.count(), static_cast<int32_t>(target.written));
+  options.earlier.queries = target.earlier;
   const Tensor q = balanced_sum(query(h), target.embedded);
   const Tensor c = context(attention(q, source.keys, source.values, options).output);
   return balanced_sum(x, balanced_sum(h, c));
@@ -180,21 +211,6 @@ void ConvDecoderLayer::visit(Visitor& v) {
   v("query", query);
   v("context", context);
 }
-
-struct ConvSeq2Seq::Decoding : Generator::State {
-  Hypotheses hypotheses;
-  ConvSource source;
-  std::vector<ConvWindow> windows;  // of each layer
-  size_t written = 0;
-
-  explicit Decoding(ConvSource encoded)
-      : hypotheses(encoded.packing.count()), source(std::move(encoded)) {}
-
-  void reorder(std::span<const size_t> parents) override {
-    hypotheses.reorder(parents);
-    for (ConvWindow& window : windows) window.reorder(parents);
-  }
-};
 
 ConvSeq2Seq::ConvSeq2Seq(const ConvConfig& config, Rng& rng) : config_(config) {
   config.check();
@@ -213,9 +229,14 @@ ConvSeq2Seq::ConvSeq2Seq(const ConvConfig& config, Rng& rng) : config_(config) {
   }
 }
 
-ConvSource ConvSeq2Seq::encode(const Tokens& sources) const {
+ConvSource ConvSeq2Seq::read(const Tokens& sources) const {
   const auto [embedded, encoded] = encoder_(sources);
   return {encoded, balanced_values(encoded, embedded, sources.packing), sources.packing};
+}
+
+Column ConvSeq2Seq::encode(const Batch& inputs) const {
+  const Tokens sources = inputs.tokens("source");
+  return {encoder_.rows(sources), sources.packing};
 }
 
 Tensor ConvSeq2Seq::output(const Tensor& x) const {
@@ -223,44 +244,94 @@ Tensor ConvSeq2Seq::output(const Tensor& x) const {
   return config_.tying == Tying::kNone ? output_(y) : embedding_.table.tied_output()(y);
 }
 
-Tensor ConvSeq2Seq::logits(const Tokens& sources, const Tokens& inputs) const {
-  const ConvSource source = encode(sources);
-  const ConvTarget target{embedding_(inputs.ids, inputs.packing), inputs.packing};
+Forced ConvSeq2Seq::force(const Batch& inputs, const Tokens& written) const {
+  const ConvSource source = read(inputs.tokens("source"));
+  const ConvTarget target{
+      embedding_(written.ids, written.packing), written.packing, written.packing, {}};
   Tensor x = decoder_in_(target.embedded);
   for (const ConvDecoderLayer& layer : decoder_) x = layer(x, target, source);
-  return output(x);
+  return {output(x)};
 }
 
-std::unique_ptr<Generator::State> ConvSeq2Seq::start(const Tokens& sources) const {
-  const NoGrad no_grad;
-  auto state = std::make_unique<Decoding>(encode(sources));
-  for (const ConvDecoderLayer& layer : decoder_) {
-    state->windows.emplace_back(layer.conv.config, sources.packing.count());
+struct ConvSeq2Seq::Decoding : Generator::State {
+  const ConvSeq2Seq& model;
+  Hypotheses hypotheses;
+  ConvSource source;
+  std::vector<ConvWindow> windows;  // of each layer
+  ReadTokens read;
+
+  explicit Decoding(const ConvSeq2Seq& of) : model(of) {
+    for (const ConvDecoderLayer& layer : of.decoder_) windows.emplace_back(layer.conv.config);
   }
-  return state;
+
+  size_t size() const override { return hypotheses.size(); }
+  std::vector<int32_t> lengths() const override {
+    return {hypotheses.lengths().begin(), hypotheses.lengths().end()};
+  }
+
+  void admit(const Batch& inputs) override {
+    const NoGrad no_grad;
+    const ConvSource more = model.read(inputs.tokens("source"));
+    hypotheses.admit(inputs.size());
+    source = source.keys.defined() ? together(source, more) : more;
+    for (size_t i = 0; i < windows.size(); ++i) {
+      windows[i].admit(model.decoder_[i].conv.config, inputs.size());
+    }
+    read.admit(inputs.size());
+  }
+
+  void reorder(std::span<const size_t> parents) override {
+    hypotheses.reorder(parents);
+    if (const auto kept = hypotheses.retire()) source = picked(source, *kept);
+    for (ConvWindow& window : windows) window.reorder(parents);
+    read.reorder(parents);
+  }
+
+  // Windows hold the last rows only.
+  void rewind(std::span<const int32_t> to) override {
+    hypotheses.rewind(to);
+    const Tokens again = read.rewind(to);
+    hypotheses.rewind(std::vector<int32_t>(to.size(), 0));
+    for (ConvWindow& window : windows) std::ranges::fill(window.rows.span(), 0.0f);
+    model.advance(*this, again);
+  }
+};
+
+std::unique_ptr<Generator::State> ConvSeq2Seq::start() const {
+  return std::make_unique<Decoding>(*this);
 }
 
-Tensor ConvSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
+Tensor ConvSeq2Seq::step(State& state, const Tokens& tokens, StepRows which) const {
+  check_step(state, tokens);
+  const Tensor x = advance(dynamic_cast<Decoding&>(state), tokens);
   const NoGrad no_grad;
-  auto& decoding = dynamic_cast<Decoding&>(state);
-  const Packing one_each = Packing::even(tokens.size(), 1);
-  const Tensor ids = Tensor::ids(tokens, {tokens.size()});
-  const size_t written = decoding.written++;
-  const ConvTarget target{embedding_(ids, one_each, written), decoding.hypotheses.by_source(),
-                          written};
+  return output(wanted_rows(x, tokens.packing, which));
+}
+
+Tensor ConvSeq2Seq::advance(Decoding& decoding, const Tokens& tokens) const {
+  const NoGrad no_grad;
+  Hypotheses& hypotheses = decoding.hypotheses;
+  const ConvTarget target{embedding_(tokens.ids, tokens.packing, hypotheses.lengths()),
+                          tokens.packing, hypotheses.by_record(tokens.packing),
+                          hypotheses.record_lengths()};
+  hypotheses.advance(tokens.packing);
+  decoding.read.add(tokens);
   Tensor x = decoder_in_(target.embedded);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i].step(x, target, decoding.source, decoding.windows[i]);
   }
-  return output(x);
+  return x;
 }
 
-std::vector<AttentionLayer> ConvSeq2Seq::attention_layers() const {
-  std::vector<AttentionLayer> all(decoder_.size());
-  std::ranges::transform(decoder_, all.begin(), [](const ConvDecoderLayer& layer) {
-    return AttentionLayer{layer.name, AttentionPart::kCross};
-  });
-  return all;
+Signature ConvSeq2Seq::signature() const {
+  const std::optional<size_t> places = config_.placed().positions();
+  Signature signature{{{.name = "source", .framing = {.end = true}, .positions = places},
+                       {.name = "target", .written = true, .positions = places}},
+                      {}};
+  for (const ConvDecoderLayer& layer : decoder_) {
+    signature.layers.push_back({layer.name, "target", "source"});
+  }
+  return signature;
 }
 
 void ConvSeq2Seq::visit(Visitor& v) {
@@ -269,7 +340,7 @@ void ConvSeq2Seq::visit(Visitor& v) {
   v("source_positions", encoder_.embedding.learned);
   v("target_positions", embedding_.learned);
   v("encoder_in", encoder_.in);
-  v("encoder", encoder_.layers);
+  v("encoder", encoder_.convolutions);
   v("encoder_out", encoder_.out);
   v("decoder_in", decoder_in_);
   v("decoder", decoder_);

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "attend/base/limits.h"
+#include "attend/models/placed_embedding.h"
+#include "attend/models/registry.h"
 #include "attend/models/transformer.h"
 #include "attend/nn/conv1d.h"
 
@@ -49,11 +51,10 @@ struct ConvConfig {
   // How many tokens before its last one the decoder sees.
   size_t reach() const;
 
-  static ConvConfig preset(std::string_view name);  // "conv"; the caller fills in vocabularies
-  void check() const;                               // throws ConfigError
+  void check() const;  // throws ConfigError
 
   PlacedEmbeddingConfig placed() const {  // learned positions are as large as words, as published
-    return {positions, max_length, 1.0f, dropout};
+    return {.scheme = positions, .max_length = max_length, .deviation = 1.0f, .dropout = dropout};
   }
 };
 
@@ -68,11 +69,12 @@ struct ConvEncoderLayer {
   void visit(Visitor& v) { v("conv", conv); }
 };
 
-struct ConvEncoder {
+class ConvEncoder : public SequenceEncoder {
+ public:
   ConvConfig config;
   PlacedEmbedding embedding;
   Linear in, out;  // width to hidden and back
-  std::vector<ConvEncoderLayer> layers;
+  std::vector<ConvEncoderLayer> convolutions;
 
   ConvEncoder() = default;
   ConvEncoder(const ConvConfig& config, PlacedEmbedding embedding, Rng& rng);
@@ -83,9 +85,11 @@ struct ConvEncoder {
   };
   Output operator()(const Tokens& sources) const;
 
-  Tensor rows(const Tokens& sources) const;  // the scaled sum of the two
-  size_t width() const { return config.width; }
-  void visit(Visitor& v);
+  size_t width() const override { return config.width; }
+  Tensor rows(const Tokens& tokens) const override;  // the scaled sum of the two
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
+  std::optional<size_t> positions() const override { return config.placed().positions(); }
 };
 
 // What the layers of a decoder look at, all at the same.
@@ -94,22 +98,24 @@ struct ConvSource {
   Packing packing;
 };
 
-// The rows that a decoder is at: of whole sequences, or one of each hypothesis.
+// The rows that a decoder is at: of whole sequences, or the next ones of each hypothesis.
 struct ConvTarget {
-  Tensor embedded;     // [rows, width]
-  Packing packing;     // those of each source
-  size_t written = 0;  // rows of each sequence before these
+  Tensor embedded;               // [rows, width]
+  Packing packing;               // those of each sequence or hypothesis
+  Packing by_record;             // those of each record
+  std::vector<int32_t> earlier;  // rows of each record before these; empty: none
 };
 
-// The rows of each hypothesis that a causal convolution will look back at.
+// The last rows of each hypothesis, as many as a causal convolution looks back at.
 struct ConvWindow {
   size_t reach = 0;
-  Tensor rows;  // [hypotheses, reach x hidden]: row t of a sequence at place t % reach
+  Tensor rows;  // [hypotheses x reach, hidden], oldest first; zeros before the first
 
-  ConvWindow(const Conv1dConfig& conv, size_t hypotheses);
-  // Row t of each hypothesis, x [hypotheses, hidden], comes in; what the convolution sees for it,
-  // [hypotheses x kernel, hidden].
-  Tensor advance(const Conv1dConfig& conv, const Tensor& x, size_t t);
+  explicit ConvWindow(const Conv1dConfig& conv) : reach((conv.kernel - 1) * conv.dilation) {}
+  // The next rows of each hypothesis, x [rows, hidden], come in. What the convolution sees for
+  // each, [rows x kernel, hidden].
+  Tensor advance(const Conv1dConfig& conv, const Tensor& x, const Packing& packing);
+  void admit(const Conv1dConfig& conv, size_t hypotheses);
   void reorder(std::span<const size_t> parents);
 };
 
@@ -132,22 +138,30 @@ struct ConvDecoderLayer {
               const ConvSource& source) const;
 };
 
-class ConvSeq2Seq : public Seq2Seq {
+class ConvSeq2Seq : public Model, public Generator, public Encoder {
  public:
   ConvSeq2Seq(const ConvConfig& config, Rng& rng);
 
-  size_t vocabulary() const override { return config_.target_vocabulary; }
-  std::unique_ptr<State> start(const Tokens& sources) const override;
-  Tensor step(State& state, std::span<const int32_t> tokens) const override;
-  Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
-  std::vector<AttentionLayer> attention_layers() const override;
+  Signature signature() const override;
+  const Generator* generator() const override { return this; }
+  const Encoder* encoder() const override { return this; }
+
+  size_t vocabulary() const override { return config_.target_vocabulary; }
+  using Generator::start, Generator::step;
+  std::unique_ptr<State> start() const override;
+  Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
+  Forced force(const Batch& inputs, const Tokens& written) const override;
+
+  size_t width() const override { return config_.width; }
+  Column encode(const Batch& inputs) const override;
 
   const ConvConfig& config() const { return config_; }
 
  private:
   struct Decoding;
-  ConvSource encode(const Tokens& sources) const;
+  ConvSource read(const Tokens& sources) const;
+  Tensor advance(Decoding& decoding, const Tokens& tokens) const;  // rows before the output layer
   Tensor output(const Tensor& x) const;
 
   ConvConfig config_;
@@ -157,5 +171,7 @@ class ConvSeq2Seq : public Seq2Seq {
   std::vector<ConvDecoderLayer> decoder_;
   Linear output_;  // where it is not tied
 };
+
+ModelKind conv_kind();
 
 }  // namespace attend

@@ -1,116 +1,117 @@
-// Anything that writes sequences, as greedy, beam, sampling and a server see it; and what reads a
-// sequence first, as training sees it.
+// What writes sequences, token by token, as search, sampling and a server drive it.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "attend/nn/visit.h"
-#include "attend/tensor/packing.h"
+#include "attend/data/batch.h"
+#include "attend/tensor/named.h"
 
 namespace attend {
 
-// Ids of a batch of sequences, one after the other.
-struct Tokens {
-  Tensor ids;  // int32 [rows]
-  Packing packing;
+// Which rows of a step are wanted: a prompt needs the last, a proposal that is verified needs all.
+enum class StepRows { kLast, kAll };
 
-  Tokens() = default;
-  Tokens(std::span<const int32_t> values, Packing lengths)
-      : ids(Tensor::ids(values, {values.size()})), packing(std::move(lengths)) {}
-};
-
-// Lines of ids, gathered one by one.
-class TokenLines {
- public:
-  void add(std::span<const int32_t> line) {
-    ids_.insert(ids_.end(), line.begin(), line.end());
-    lengths_.push_back(static_cast<int32_t>(line.size()));
-  }
-  Tokens tokens() const { return {ids_, Packing(lengths_)}; }
-
- private:
-  std::vector<int32_t> ids_, lengths_;
+// What teacher forcing gives.
+struct Forced {
+  Tensor logits;                            // after each row, [rows, vocabulary]
+  std::vector<NamedTensor> auxiliary = {};  // further losses of the model's own, each a mean over
+                                            // rows; only where gradients are recorded
 };
 
 class Generator {
  public:
-  // Hypotheses that are being written: any number for each source, those of one source side by
-  // side, in the order of the sources.
+  // Hypotheses that are being written: any number for each record that was admitted, those of one
+  // record side by side, in the order of admission. What a hypothesis gives does not depend on the
+  // others: it has the same bits alone and in any company.
   class State {
    public:
     virtual ~State() = default;
-    // Hypothesis i becomes what hypothesis parents[i] was; there may be more or fewer than before.
+    virtual size_t size() const = 0;  // hypotheses
+
+    // Records join behind the others, each with one hypothesis that has read nothing.
+    virtual void admit(const Batch& inputs) = 0;
+    // Hypothesis i becomes what hypothesis parents[i] was. There may be more or fewer than before:
+    // a record whose last hypothesis is left out is retired.
     virtual void reorder(std::span<const size_t> parents) = 0;
+    // Hypothesis i forgets all but the first lengths[i] tokens it has read.
+    virtual void rewind(std::span<const int32_t> lengths) = 0;
+    // How many tokens each hypothesis has read.
+    virtual std::vector<int32_t> lengths() const = 0;
   };
 
   virtual ~Generator() = default;
   virtual size_t vocabulary() const = 0;
-  // One hypothesis for each source, with nothing written.
-  virtual std::unique_ptr<State> start(const Tokens& sources) const = 0;
-  // Each hypothesis writes its token; the logits of what may follow, [hypotheses, vocabulary].
-  virtual Tensor step(State& state, std::span<const int32_t> tokens) const = 0;
-};
 
-// Who looks at whom: the source at itself, what was written at itself, or that at the source.
-enum class AttentionPart { kEncoder, kDecoder, kCross };
-AttentionPart attention_part_from_name(std::string_view name);  // ConfigError with the choices
-std::string_view name_of(AttentionPart part);
+  // Nobody yet; or the records of a batch.
+  virtual std::unique_ptr<State> start() const = 0;
+  std::unique_ptr<State> start(const Batch& inputs) const;
 
-struct AttentionLayer {
-  std::string name;  // as a Recorder sees it
-  AttentionPart part;
-  size_t heads = 1;
-};
+  // Each hypothesis reads its tokens, at least one; sequence i of `tokens` belongs to hypothesis i.
+  // The logits of what may follow: [hypotheses, vocabulary], or [rows of tokens, vocabulary].
+  virtual Tensor step(State& state, const Tokens& tokens,
+                      StepRows rows = StepRows::kLast) const = 0;
+  Tensor step(State& state, std::span<const int32_t> one_each) const;
 
-// Those of one part.
-std::vector<AttentionLayer> layers_of(std::span<const AttentionLayer> layers, AttentionPart part);
-
-// What teacher forcing gives.
-struct Taught {
-  Tensor logits;    // after each row, [rows, vocabulary]
-  Tensor coverage;  // mean coverage loss of a row (See et al., 2017), where the model attends with
-                    // coverage and gradients are recorded
-};
-
-// An encoder and a decoder. The same numbers come out all at once and step by step.
-class Seq2Seq : public Generator {
- public:
-  // Teacher forcing: the logits after each row of `inputs`, [rows, vocabulary]. Sequence i of the
-  // inputs belongs to source i.
-  virtual Tensor logits(const Tokens& sources, const Tokens& inputs) const = 0;
-  // The same, with what else may be added to the loss.
-  virtual Taught teach(const Tokens& sources, const Tokens& inputs) const {
-    return {logits(sources, inputs), {}};
+  // Teacher forcing: all of `written` at once, on the tape; sequence i belongs to record i. The
+  // same numbers as steps give.
+  virtual Forced force(const Batch& inputs, const Tokens& written) const = 0;
+  Tensor logits(const Batch& inputs, const Tokens& written) const {
+    return force(inputs, written).logits;
   }
-  virtual void visit(Visitor& v) = 0;
-  // Lays weights out for decoding, in the memory they have: the model is faster from then on, but
-  // can no longer be trained or saved. Does nothing where that would not help.
-  virtual void pack() {}
-  // In the order in which data go through them; none where the model has no attention.
-  virtual std::vector<AttentionLayer> attention_layers() const = 0;
 };
 
-// Which source each hypothesis belongs to.
+// Which record each hypothesis belongs to, and how many tokens it has read.
 class Hypotheses {
  public:
-  explicit Hypotheses(size_t sources) : sources_(sources), source_of_(sources) {
-    for (size_t i = 0; i < sources; ++i) source_of_[i] = i;
-  }
+  size_t size() const { return record_of_.size(); }
+  size_t records() const { return records_; }
+  size_t record_of(size_t hypothesis) const { return record_of_[hypothesis]; }
+  std::span<const int32_t> lengths() const { return lengths_; }
 
-  size_t count() const { return source_of_.size(); }
-  size_t source_of(size_t hypothesis) const { return source_of_[hypothesis]; }
-  // How many each source has, as a packing of their rows.
-  Packing by_source() const;
-  // Throws DataError where parents leave the order of their sources.
+  void admit(size_t records);
+  // Throws DataError where parents leave the order of their records.
   void reorder(std::span<const size_t> parents);
+  // Throws DataError where a hypothesis has not read as many.
+  void rewind(std::span<const int32_t> lengths);
+  void advance(const Packing& read);  // perhaps nothing
+
+  // How many rows of `tokens`, one sequence for each hypothesis, each record has.
+  Packing by_record(const Packing& tokens) const;
+  // Tokens that the first hypothesis of each record has read; 0 where it has none.
+  std::vector<int32_t> record_lengths() const;
+
+  // Where at least half of the records have no hypothesis left, forgets those and gives the others,
+  // which are numbered from 0 again: keeping a few that are done costs less than moving the rest
+  // each time.
+  std::optional<std::vector<size_t>> retire();
 
  private:
-  size_t sources_;
-  std::vector<size_t> source_of_;
+  size_t records_ = 0;
+  std::vector<size_t> record_of_;
+  std::vector<int32_t> lengths_;
+};
+
+// Throws DataError unless there are tokens for each hypothesis of a state.
+void check_step(const Generator::State& state, const Tokens& tokens);
+
+// What a step gives of x, the rows of all tokens: all of it, or the last row of each sequence.
+Tensor wanted_rows(const Tensor& x, const Packing& packing, StepRows rows);
+
+// The tokens that each hypothesis has read, for states that cannot be cut and read them once more
+// when they are rewound.
+class ReadTokens {
+ public:
+  void admit(size_t hypotheses) { ids_.resize(ids_.size() + hypotheses); }
+  void add(const Tokens& tokens);
+  void reorder(std::span<const size_t> parents);
+  // Empties it, and gives the first lengths[i] tokens of each.
+  Tokens rewind(std::span<const int32_t> lengths);
+
+ private:
+  std::vector<std::vector<int32_t>> ids_;
 };
 
 }  // namespace attend

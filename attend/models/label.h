@@ -1,84 +1,81 @@
-// A label as a sequence of one: the encoder of another model, its rows pooled into one, and an
-// output layer over the labels. As a Generator it writes a token and ends, so that whatever trains,
-// searches, scores and measures sequences does the same with labels.
+// A label for a text: the encoder of another model, its rows pooled into one, and an output layer
+// over the labels.
 #pragma once
 
-#include <variant>
+#include <string_view>
 
 #include "attend/attention/pooling.h"
 #include "attend/base/limits.h"
-#include "attend/models/conv.h"
-#include "attend/models/rnn.h"
-#include "attend/models/transformer.h"
+#include "attend/models/model_config.h"
+#include "attend/nn/linear.h"
 
 namespace attend {
-
-enum class EncoderKind { kTransformer, kRnn, kConv };
-EncoderKind encoder_kind_from_name(std::string_view name);  // throws ConfigError with the choices
-std::string_view name_of(EncoderKind kind);
 
 // How the rows of a sequence become one.
 enum class LabelPooling {
   kMean,
-  kFirst,      // that of a start put before the sequence (BERT; Devlin et al., 2019)
+  kFirst,      // that of a start before the text (BERT; Devlin et al., 2019)
   kAttention,  // a learned query looks at them (Lee et al., 2019)
 };
-LabelPooling label_pooling_from_name(std::string_view name);
 std::string_view name_of(LabelPooling pooling);
 
+struct EncoderConfig : KindConfig<encoder_kind_names> {
+  EncoderConfig() : KindConfig("transformer") {}
+};
+
 struct LabelConfig {
-  size_t target_vocabulary = 0;
-  EncoderKind encoder = EncoderKind::kTransformer;
+  size_t text_vocabulary = 0, label_vocabulary = 0;
+  EncoderConfig encoder;
   LabelPooling pooling = LabelPooling::kMean;
   size_t heads = 1;
   float dropout = 0.1f;
+  size_t unused_outputs = 0;
 
-  bool operator==(const LabelConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("target_vocabulary", target_vocabulary,
-      "labels and special tokens; known from their tokenizer", limits::kVocabulary);
-    v("encoder", encoder, "what reads; its settings are those of the model of that name");
-    v("pooling", pooling, "how its rows become one");
+    v("text_vocabulary", text_vocabulary, "tokens of the text; set from its tokenizer",
+      limits::kVocabulary);
+    v.old("target_vocabulary", label_vocabulary, limits::kVocabulary);
+    v("label_vocabulary", label_vocabulary, "labels; set from the labels of the training text",
+      limits::kVocabulary);
+    v("encoder", encoder, "what reads the text");
+    v("pooling", pooling, "how the encoder's rows become one");
     v("heads", heads, "of attention pooling", limits::kHeads);
-    v("dropout", dropout, "of what the output layer sees; the encoder has its own");
+    v("dropout", dropout, "before the output layer; the encoder has its own");
+    v("unused_outputs", unused_outputs,
+      "outputs before the first label, which models of earlier versions have", limits::kVocabulary);
   }
 
   void check() const;  // throws ConfigError
 };
 
-using Encoder = std::variant<TransformerEncoder, RnnEncoder, ConvEncoder>;
-
-class LabelModel : public Seq2Seq {
+class LabelModel : public Model, public Classifier, public Encoder {
  public:
   // Throws ConfigError where the encoder's first row cannot have seen the others.
-  LabelModel(const LabelConfig& config, Encoder encoder, Rng& rng);
+  LabelModel(const LabelConfig& config, Rng& rng);
 
-  size_t vocabulary() const override { return config_.target_vocabulary; }
-  std::unique_ptr<State> start(const Tokens& sources) const override;
-  Tensor step(State& state, std::span<const int32_t> tokens) const override;
-  // The labels' logits after the first row of a target; nothing but the end after the others. In
-  // training a target of several tokens is a DataError.
-  Tensor logits(const Tokens& sources, const Tokens& inputs) const override;
   void visit(Visitor& v) override;
-  std::vector<AttentionLayer> attention_layers() const override;
+  Signature signature() const override;
+  const Classifier* classifier() const override { return this; }
+  const Encoder* encoder() const override { return this; }
+
+  size_t labels() const override { return config_.label_vocabulary; }
+  Tensor label_logits(const Batch& inputs) const override;
+
+  size_t width() const override { return encoder_->width(); }
+  Column encode(const Batch& inputs) const override;
 
   const LabelConfig& config() const { return config_; }
 
  private:
-  struct Decoding;
-  bool attends() const { return config_.pooling == LabelPooling::kAttention; }
-  Tokens read(const Tokens& sources) const;                         // as the encoder sees them
-  Tensor encode(const Tokens& read) const;                          // [rows, width]
-  Tensor pooled(const Tensor& rows, const Packing& packing) const;  // [sources, width]
-  Tensor queries(size_t count) const;
-  Tensor labels(const Tensor& pooled) const;  // [rows, width] to [rows, vocabulary]
-  Tensor ends(size_t rows) const;             // [rows, vocabulary]
+  Tensor pooled(const Tensor& rows, const Packing& packing) const;  // [records, width]
 
   LabelConfig config_;
-  Encoder encoder_;
+  std::unique_ptr<SequenceEncoder> encoder_;
   AttentionPooling pooling_;
   Linear output_;
 };
+
+ModelKind label_kind();
 
 }  // namespace attend

@@ -1,43 +1,84 @@
-// Every encoder-decoder there is, by name.
+// What is trained, saved, run and looked at, whatever it reads and writes. What a model can do
+// beyond that is a facet: it writes sequences, gives labels, or gives a row for each item that it
+// reads.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "attend/models/label.h"
+#include "attend/models/generator.h"
+#include "attend/nn/visit.h"
 
 namespace attend {
 
-enum class ModelKind { kTransformer, kRnn, kConv, kLabel };
-ModelKind model_kind_from_name(std::string_view name);  // throws ConfigError with the choices
-std::string_view name_of(ModelKind kind);
+// A column that a model reads or writes.
+struct ColumnSpec {
+  std::string name;  // "source", "target", "text", "label"
+  ColumnKind kind = ColumnKind::kTokens;
+  bool written = false;  // and perhaps read as well: what a decoder wrote before
+  Framing framing =
+      {};  // of tokens that are only read; written ones always have a start and an end
+  std::optional<size_t> positions = {};  // none past them, where they are learned
 
-struct ModelConfig {
-  std::string preset;  // what the settings started from
-  ModelKind kind = ModelKind::kTransformer;
-  TransformerConfig transformer;
-  RnnConfig rnn;
-  ConvConfig conv;
-  LabelConfig label;
-
-  template <typename V>
-  void fields(V& v) {
-    v("preset", preset, "a model from the papers to start from");
-    v("kind", kind, "what is trained");
-    v("transformer", transformer, "settings of the Transformer");
-    v("rnn", rnn, "settings of the recurrent encoder-decoder");
-    v("conv", conv, "settings of the convolutional encoder-decoder");
-    v("label", label, "settings of what gives sequences labels");
-  }
-
-  void set_vocabularies(size_t source, size_t target);
-
-  // "small", "bahdanau" ...; ConfigError with the choices.
-  static ModelConfig of_preset(std::string_view name);
+  // Tokens of a text, its frame not counted; none: any number.
+  std::optional<size_t> longest() const;
 };
-std::string preset_names();  // "tiny, small, base ..."
 
-std::unique_ptr<Seq2Seq> make_model(const ModelConfig& config, Rng& rng);
+// Who looks at whom. A Recorder sees the layer by this name.
+struct AttentionLayer {
+  std::string name;
+  std::string queries, keys;  // names of sequences; the same one where it looks at itself
+  size_t heads = 1;
+  // Which stages of the keys' sequence it looks at, as shares of its inputs and then of each of its
+  // layers in turn; empty: at the last.
+  std::vector<float> shares = {};
+
+  bool looks_at_itself() const { return queries == keys; }
+};
+
+struct Signature {
+  std::vector<ColumnSpec> columns;
+  std::vector<AttentionLayer> layers;  // in the order in which data go through them
+
+  const ColumnSpec& column(std::string_view name) const;  // throws ConfigError
+  // That of the name; ConfigError with those there are.
+  const AttentionLayer& layer(std::string_view name) const;
+  // Those in which one sequence looks at another, or at itself.
+  std::vector<AttentionLayer> layers_between(std::string_view queries, std::string_view keys) const;
+};
+
+// A row for each item of what is read.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  virtual size_t width() const = 0;
+  virtual Column encode(const Batch& inputs) const = 0;  // rows [rows, width]
+};
+
+// A label for each record.
+class Classifier {
+ public:
+  virtual ~Classifier() = default;
+  virtual size_t labels() const = 0;
+  virtual Tensor label_logits(const Batch& inputs) const = 0;  // [records, labels], on the tape
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  // Parameters and buffers: both are saved, loaded and resumed.
+  virtual void visit(Visitor& v) = 0;
+  virtual Signature signature() const = 0;
+
+  virtual const Generator* generator() const { return nullptr; }
+  virtual const Classifier* classifier() const { return nullptr; }
+  virtual const Encoder* encoder() const { return nullptr; }
+
+  // Lays weights out for inference, in the memory they have: the model is faster from then on, but
+  // can no longer be trained or saved. Does nothing where that would not help.
+  virtual void pack() {}
+};
 
 }  // namespace attend

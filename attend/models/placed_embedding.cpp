@@ -25,10 +25,6 @@ constexpr SchemeEntry kSchemes[] = {
 
 }  // namespace
 
-PositionScheme position_scheme_from_name(std::string_view name) {
-  return value_from_name(kSchemes, "position scheme", name);
-}
-
 std::string_view name_of(PositionScheme scheme) { return name_from_value(kSchemes, scheme); }
 
 Positions attention_positions(PositionScheme scheme) {
@@ -40,11 +36,18 @@ Positions attention_positions(PositionScheme scheme) {
 
 PlacedEmbedding::PlacedEmbedding(const PlacedEmbeddingConfig& c, Embedding shared, Rng& rng)
     : config(c), table(std::move(shared)) {
-  const PositionsConfig positions{.width = table.width(), .max_length = c.max_length};
+  const bool beside = c.concatenated > 0;
+  const PositionsConfig positions{.width = beside ? c.concatenated : table.width(),
+                                  .max_length = c.max_length,
+                                  .mode = beside ? PositionMode::kConcat : PositionMode::kAdd};
   if (c.scheme == PositionScheme::kSinusoidal) sinusoids = SinusoidalPositions(positions);
   if (c.scheme == PositionScheme::kLearned) {
     learned = LearnedPositions(positions, rng, c.deviation);
   }
+}
+
+std::optional<size_t> PlacedEmbeddingConfig::positions() const {
+  return scheme == PositionScheme::kLearned ? std::optional(max_length) : std::nullopt;
 }
 
 PlacedEmbedding PlacedEmbedding::of(const Embedding& other, Rng& rng) const {
@@ -56,10 +59,11 @@ PlacedEmbedding PlacedEmbedding::of(const Embedding& other, Rng& rng) const {
   return made;
 }
 
-Tensor PlacedEmbedding::operator()(const Tensor& ids, const Packing& packing, size_t offset) const {
-  Tensor x = table(ids, std::sqrt(static_cast<float>(table.width())));
-  if (config.scheme == PositionScheme::kSinusoidal) x = sinusoids(x, packing, offset);
-  if (config.scheme == PositionScheme::kLearned) x = learned(x, packing, offset);
+Tensor PlacedEmbedding::operator()(const Tensor& ids, const Packing& packing,
+                                   std::span<const int32_t> first) const {
+  Tensor x = table(ids, config.scaled ? std::sqrt(static_cast<float>(table.width())) : 1.0f);
+  if (config.scheme == PositionScheme::kSinusoidal) x = sinusoids(x, packing, first);
+  if (config.scheme == PositionScheme::kLearned) x = learned(x, packing, first);
   return dropout(x, config.dropout);
 }
 

@@ -6,6 +6,7 @@
 #include "attend/models/rnn_layers.h"
 #include "attend/models/rnn_recorder.h"
 #include "attend/ops/dropout.h"
+#include "attend/ops/embedding.h"
 #include "attend/ops/recurrent_schedule.h"
 #include "attend/ops/reduce.h"
 #include "attend/ops/shape.h"
@@ -13,19 +14,6 @@
 
 namespace attend {
 namespace {
-
-// The sequences that are named, in that order.
-Tokens pick(const Tokens& tokens, std::span<const int32_t> sequences) {
-  std::vector<int32_t> ids, lengths;
-  const std::span<const int32_t> all = tokens.ids.index_span();
-  for (const int32_t sequence : sequences) {
-    const auto s = static_cast<size_t>(sequence);
-    const auto rows = all.subspan(tokens.packing.begin(s), tokens.packing.length(s));
-    ids.insert(ids.end(), rows.begin(), rows.end());
-    lengths.push_back(static_cast<int32_t>(rows.size()));
-  }
-  return {ids, Packing(lengths)};
-}
 
 // Where each row of the batch is among those of the steps.
 Tensor places_of(const RecurrentSchedule& schedule) {
@@ -55,27 +43,27 @@ Tensor together(const std::vector<RnnDecoder::Rows>& steps, Tensor RnnDecoder::R
 RnnEncoder::RnnEncoder(const RnnConfig& c, Rng& rng)
     : config(c),
       embedding(c.source_vocabulary, c.embedding, rng),
-      layers({.cell = c.cell,
-              .input = c.embedding,
-              .hidden = c.hidden,
-              .layers = c.encoder_layers,
-              .bidirectional = c.bidirectional,
-              .dropout = c.layer_dropout},
-             rng) {}
+      recurrent({.cell = c.cell,
+                 .input = c.embedding,
+                 .hidden = c.hidden,
+                 .layers = c.encoder_layers,
+                 .bidirectional = c.bidirectional,
+                 .dropout = c.layer_dropout},
+                rng) {}
 
 Recurrent::Output RnnEncoder::operator()(const Tokens& sources) const {
   const Tensor x = dropout(embedding(sources.ids), config.embedding_dropout);
-  return run_layers(layers, x, sources.packing, {}, config.recurrent_dropout);
+  return run_layers(recurrent, x, sources.packing, {}, config.recurrent_dropout);
 }
 
 void RnnEncoder::visit(Visitor& v) {
   v("embedding", embedding);
-  v("layers", layers);
+  v("layers", recurrent);
 }
 
 RnnStart::RnnStart(const RnnConfig& config_in, Rng& rng) : config(config_in) {
   const bool states = config.bridge == RnnBridge::kStates;
-  if (states && !config.bidirectional) return;
+  if (config.bridge == RnnBridge::kZero || (states && !config.bidirectional)) return;
   const size_t in = states ? config.context_width() : config.hidden;
   for (size_t layer = 0; layer < config.decoder_layers; ++layer) {
     h.emplace_back(in, config.hidden, rng);
@@ -84,6 +72,11 @@ RnnStart::RnnStart(const RnnConfig& config_in, Rng& rng) : config(config_in) {
 }
 
 Recurrent::States RnnStart::operator()(const Recurrent::States& final) const {
+  if (config.bridge == RnnBridge::kZero) {
+    const Tensor zeros = Tensor::zeros({final.back().h.rows(), config.hidden});
+    const bool cells = config.cell == Cell::kLstm;
+    return Recurrent::States(config.decoder_layers, {zeros, cells ? zeros : Tensor()});
+  }
   if (h.empty()) return final;
   const auto from = [&](size_t layer, Tensor RecurrentState::*part) {
     if (config.bridge == RnnBridge::kTanh) return final.back().*part;
@@ -103,18 +96,22 @@ void RnnStart::visit(Visitor& v) {
   v("c", c);
 }
 
-struct RnnSeq2Seq::Decoding : Generator::State {
-  Hypotheses hypotheses;
-  RnnDecoder::Source source;
-  RnnDecoder::Walk walk;
-
-  explicit Decoding(size_t sources) : hypotheses(sources) {}
-
-  void reorder(std::span<const size_t> parents) override {
-    hypotheses.reorder(parents);
-    walk.reorder(parents);
-  }
-};
+ModelKind rnn_kind() {
+  ModelKind kind = kind_of<RnnSeq2Seq, RnnConfig>(
+      "rnn", "recurrent encoder-decoder, with attention or one fixed vector",
+      {{"bahdanau", "bidirectional GRU with additive attention (Bahdanau et al., 2015)",
+        [] { return AnyConfig(RnnConfig()); }},
+       {"luong", "2 + 2 LSTM layers, general attention, input feeding (Luong et al., 2015)",
+        [] { return AnyConfig(RnnConfig::luong_preset()); }},
+       {"vanilla", "GRU with one fixed vector, without attention (Cho et al., 2014)",
+        [] { return AnyConfig(RnnConfig::vanilla_preset()); }}});
+  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
+    const auto& config = settings.as<RnnConfig>();
+    config.check();
+    return std::make_unique<RnnEncoder>(config, rng);
+  };
+  return kind;
+}
 
 RnnSeq2Seq::RnnSeq2Seq(const RnnConfig& config, Rng& rng) : config_(config) {
   config.check();
@@ -123,7 +120,7 @@ RnnSeq2Seq::RnnSeq2Seq(const RnnConfig& config, Rng& rng) : config_(config) {
   decoder_ = RnnDecoder(config, rng);
 }
 
-RnnDecoder::Source RnnSeq2Seq::encode(const Tokens& sources) const {
+RnnDecoder::Source RnnSeq2Seq::read(const Tokens& sources) const {
   const Recurrent::Output encoded = encoder_(sources);
   RnnDecoder::Source source;
   source.start = start_(encoded.states);
@@ -138,63 +135,164 @@ RnnDecoder::Source RnnSeq2Seq::encode(const Tokens& sources) const {
   return source;
 }
 
-Taught RnnSeq2Seq::teach(const Tokens& sources, const Tokens& inputs) const {
-  if (sources.packing.count() != inputs.packing.count()) {
-    throw ShapeError("rnn: {} sources but {} targets", sources.packing.count(),
-                     inputs.packing.count());
+Column RnnSeq2Seq::encode(const Batch& inputs) const {
+  const Tokens sources = inputs.tokens("source");
+  return {encoder_.rows(sources), sources.packing};
+}
+
+Forced RnnSeq2Seq::force(const Batch& inputs, const Tokens& written) const {
+  const Tokens sources = inputs.tokens("source");
+  if (sources.count() != written.count()) {
+    throw ShapeError("rnn: {} sources but {} targets", sources.count(), written.count());
   }
-  if (config_.walks()) return walk(sources, inputs);
-  const RnnDecoder::Source source = encode(sources);
-  const Tensor x = dropout(decoder_.embedding(inputs.ids), config_.embedding_dropout);
-  const RnnDecoder::Rows rows = decoder_(x, inputs.packing, source);
-  return {decoder_.logits(decoder_.last(rows, x)), {}};
+  if (config_.walks()) return force_by_steps(sources, written);
+  const RnnDecoder::Source source = read(sources);
+  const Tensor x = dropout(decoder_.embedding(written.ids), config_.embedding_dropout);
+  const RnnDecoder::Rows rows = decoder_(x, written.packing, source);
+  return {decoder_.logits(decoder_.last(rows, x))};
 }
 
 // By time step, the longest targets first, so that the sequences of a step are the first ones of
 // the step before. Only what depends on that step is done there.
-Taught RnnSeq2Seq::walk(const Tokens& sources, const Tokens& inputs) const {
-  const RecurrentSchedule schedule(inputs.packing);
-  const RnnDecoder::Source source = encode(pick(sources, schedule.sequences));
+Forced RnnSeq2Seq::force_by_steps(const Tokens& sources, const Tokens& written) const {
+  const RecurrentSchedule schedule(written.packing);
+  const std::vector<size_t> order(schedule.sequences.begin(), schedule.sequences.end());
+  const RnnDecoder::Source source = read(pick_sequences(sources, order));
   const Tensor x =
-      dropout(decoder_.embedding(ids_of(inputs.ids, schedule.rows)), config_.embedding_dropout);
+      dropout(decoder_.embedding(ids_of(written.ids, schedule.rows)), config_.embedding_dropout);
   RnnDecoder::Walk walk = decoder_.walk(source, x);
   WalkRecorder recorder(schedule.sequences);
   std::vector<RnnDecoder::Rows> steps;
   for (const RecurrentSchedule::Step& step : schedule.steps) {
     walk.keep_first(step.rows);
-    steps.push_back(decoder_.step({}, Packing::even(step.rows, 1), source, walk));
+    const RnnAttention::Rows rows{
+        Packing::even(step.rows, 1),
+        std::vector<int32_t>(step.rows, static_cast<int32_t>(steps.size()))};
+    steps.push_back(decoder_.step({}, rows, source, walk));
   }
   recorder.finish();
   const RnnDecoder::Rows all{together(steps, &RnnDecoder::Rows::h),
                              together(steps, &RnnDecoder::Rows::context),
                              together(steps, &RnnDecoder::Rows::attentional)};
   const Tensor last = gather_rows(decoder_.last(all, x), places_of(schedule));
-  Taught taught{decoder_.logits(last), {}};
+  Forced forced{decoder_.logits(last)};
   const std::vector<Tensor>& losses = walk.attention.coverage_losses;
-  if (!losses.empty()) taught.coverage = mean(concat(losses, 0));
-  return taught;
+  if (!losses.empty()) forced.auxiliary.push_back({"coverage", mean(concat(losses, 0))});
+  return forced;
 }
 
-std::unique_ptr<Generator::State> RnnSeq2Seq::start(const Tokens& sources) const {
+struct RnnSeq2Seq::Decoding : Generator::State {
+  const RnnSeq2Seq& model;
+  Hypotheses hypotheses;
+  RnnDecoder::Source source;  // of each record; where the decoder starts is in `begun`
+  RnnDecoder::Walk walk;
+  RnnDecoder::Walk begun;  // as the walk was when each record was admitted
+  ReadTokens read;
+
+  explicit Decoding(const RnnSeq2Seq& of) : model(of) {}
+
+  size_t size() const override { return hypotheses.size(); }
+  std::vector<int32_t> lengths() const override {
+    return {hypotheses.lengths().begin(), hypotheses.lengths().end()};
+  }
+
+  void admit(const Batch& inputs) override {
+    const NoGrad no_grad;
+    const RnnDecoder::Source more = model.read(inputs.tokens("source"));
+    const RnnDecoder::Walk fresh = model.decoder_.walk(more, {});
+    if (hypotheses.records() == 0) {
+      source = more;
+    } else if (model.config_.attends()) {
+      source.encoded = RnnAttention::join(source.encoded, more.encoded);
+    }
+    walk.admit(fresh);
+    begun.admit(fresh);
+    hypotheses.admit(inputs.size());
+    read.admit(inputs.size());
+  }
+
+  void reorder(std::span<const size_t> parents) override {
+    hypotheses.reorder(parents);
+    walk.reorder(parents);
+    read.reorder(parents);
+    const auto kept = hypotheses.retire();
+    if (!kept) return;
+    begun.reorder(*kept);
+    if (!model.config_.attends()) return;
+    source.encoded = RnnAttention::pick(source.encoded, *kept);
+    for (RnnDecoder::Walk* each : {&walk, &begun}) {
+      CoverageState& coverage = each->attention.coverage;
+      if (coverage.remembered.defined()) coverage.retire_sources(*kept);
+    }
+  }
+
+  // A state does not know the one before, so what is left is read once more.
+  void rewind(std::span<const int32_t> to) override {
+    hypotheses.rewind(to);
+    const Tokens again = read.rewind(to);
+    hypotheses.rewind(std::vector<int32_t>(to.size(), 0));
+    std::vector<size_t> records(hypotheses.size());
+    for (size_t i = 0; i < records.size(); ++i) records[i] = hypotheses.record_of(i);
+    walk = begun;
+    walk.reorder(records);
+    model.advance(*this, again);
+  }
+};
+
+std::unique_ptr<Generator::State> RnnSeq2Seq::start() const {
+  return std::make_unique<Decoding>(*this);
+}
+
+Tensor RnnSeq2Seq::step(State& state, const Tokens& tokens, StepRows which) const {
+  check_step(state, tokens);
+  const Tensor last = advance(dynamic_cast<Decoding&>(state), tokens);
   const NoGrad no_grad;
-  auto state = std::make_unique<Decoding>(sources.packing.count());
-  state->source = encode(sources);
-  state->walk = decoder_.walk(state->source, {});
-  return state;
+  return decoder_.logits(wanted_rows(last, tokens.packing, which));
 }
 
-Tensor RnnSeq2Seq::step(State& state, std::span<const int32_t> tokens) const {
+// Token by token. Those that have no more wait for the others.
+Tensor RnnSeq2Seq::advance(Decoding& decoding, const Tokens& tokens) const {
   const NoGrad no_grad;
-  auto& decoding = dynamic_cast<Decoding&>(state);
-  const Tensor x = decoder_.embedding(Tensor::ids(tokens, {tokens.size()}));
-  const RnnDecoder::Rows rows =
-      decoder_.step(x, decoding.hypotheses.by_source(), decoding.source, decoding.walk);
-  return decoder_.logits(decoder_.last(rows, x));
+  Hypotheses& hypotheses = decoding.hypotheses;
+  const Tensor x = decoder_.embedding(tokens.ids);
+  std::vector<Tensor> made;
+  std::vector<int32_t> places(tokens.packing.rows());  // among the rows of `made`
+  for (size_t t = 0, done = 0; t < tokens.packing.longest(); ++t) {
+    std::vector<size_t> live;
+    std::vector<int32_t> rows, reads(hypotheses.size(), 0);
+    RnnAttention::Rows at;
+    for (size_t i = 0; i < hypotheses.size(); ++i) {
+      if (t >= tokens.packing.length(i)) continue;
+      live.push_back(i);
+      reads[i] = 1;
+      rows.push_back(static_cast<int32_t>(tokens.packing.begin(i) + t));
+      at.earlier.push_back(hypotheses.lengths()[i]);
+      places[tokens.packing.begin(i) + t] = static_cast<int32_t>(done++);
+    }
+    at.by_record = hypotheses.by_record(Packing(reads));
+    const Tensor inputs = gather_rows(x, Tensor::ids(rows, {rows.size()}));
+    if (live.size() == hypotheses.size()) {
+      made.push_back(
+          decoder_.last(decoder_.step(inputs, at, decoding.source, decoding.walk), inputs));
+    } else {
+      RnnDecoder::Walk some = decoding.walk;
+      some.reorder(live);
+      made.push_back(decoder_.last(decoder_.step(inputs, at, decoding.source, some), inputs));
+      decoding.walk.put(live, some);
+    }
+    hypotheses.advance(Packing(reads));
+  }
+  decoding.read.add(tokens);
+  if (made.size() == 1) return made.front();
+  if (made.empty()) return Tensor::zeros({0, config_.last_width()});
+  return gather_rows(concat(made, 0), Tensor::ids(places, {places.size()}));
 }
 
-std::vector<AttentionLayer> RnnSeq2Seq::attention_layers() const {
-  if (!config_.attends()) return {};
-  return {{decoder_.attention.name, AttentionPart::kCross}};
+Signature RnnSeq2Seq::signature() const {
+  Signature signature{
+      {{.name = "source", .framing = {.end = true}}, {.name = "target", .written = true}}, {}};
+  if (config_.attends()) signature.layers = {{decoder_.attention.name, "target", "source"}};
+  return signature;
 }
 
 void RnnSeq2Seq::visit(Visitor& v) {

@@ -2,28 +2,32 @@
 // al., 2014), or with attention (Bahdanau et al., 2015; Luong et al., 2015).
 #pragma once
 
-#include "attend/models/generator.h"
+#include "attend/models/registry.h"
 #include "attend/models/rnn_decoder.h"
 
 namespace attend {
 
 // A bidirectional encoder, or one that reads forwards.
-struct RnnEncoder {
+class RnnEncoder : public SequenceEncoder {
+ public:
   RnnConfig config;
   Embedding embedding;
-  Recurrent layers;
+  Recurrent recurrent;
 
   RnnEncoder() = default;
   RnnEncoder(const RnnConfig& config, Rng& rng);
   Recurrent::Output operator()(const Tokens& sources) const;
 
-  Tensor rows(const Tokens& sources) const { return (*this)(sources).output; }
-  size_t width() const { return config.context_width(); }
-  void visit(Visitor& v);
+  size_t width() const override { return config.context_width(); }
+  Tensor rows(const Tokens& tokens) const override { return (*this)(tokens).output; }
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
+  std::optional<size_t> positions() const override { return std::nullopt; }
+  bool first_sees_all() const override { return config.bidirectional; }
 };
 
 // From the encoder's final states to the decoder's first. Where there is nothing to learn it hands
-// them over.
+// them over, or gives zeros.
 struct RnnStart {
   RnnConfig config;
   std::vector<Linear> h, c;  // one for each layer of the decoder; c of an LSTM
@@ -34,31 +38,39 @@ struct RnnStart {
   void visit(Visitor& v);
 };
 
-class RnnSeq2Seq : public Seq2Seq {
+class RnnSeq2Seq : public Model, public Generator, public Encoder {
  public:
   RnnSeq2Seq(const RnnConfig& config, Rng& rng);
 
-  size_t vocabulary() const override { return config_.target_vocabulary; }
-  std::unique_ptr<State> start(const Tokens& sources) const override;
-  Tensor step(State& state, std::span<const int32_t> tokens) const override;
-  Tensor logits(const Tokens& sources, const Tokens& inputs) const override {
-    return teach(sources, inputs).logits;
-  }
   void visit(Visitor& v) override;
-  std::vector<AttentionLayer> attention_layers() const override;
-  Taught teach(const Tokens& sources, const Tokens& inputs) const override;
+  Signature signature() const override;
+  const Generator* generator() const override { return this; }
+  const Encoder* encoder() const override { return this; }
+
+  size_t vocabulary() const override { return config_.target_vocabulary; }
+  using Generator::start, Generator::step;
+  std::unique_ptr<State> start() const override;
+  Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
+  Forced force(const Batch& inputs, const Tokens& written) const override;
+
+  size_t width() const override { return encoder_.width(); }
+  Column encode(const Batch& inputs) const override;
 
   const RnnConfig& config() const { return config_; }
 
  private:
   struct Decoding;
-  RnnDecoder::Source encode(const Tokens& sources) const;
-  Taught walk(const Tokens& sources, const Tokens& inputs) const;
+  RnnDecoder::Source read(const Tokens& sources) const;
+  Forced force_by_steps(const Tokens& sources, const Tokens& written) const;
+  // What the output layer sees of each row, [rows of tokens, last_width].
+  Tensor advance(Decoding& decoding, const Tokens& tokens) const;
 
   RnnConfig config_;
   RnnEncoder encoder_;
   RnnStart start_;
   RnnDecoder decoder_;
 };
+
+ModelKind rnn_kind();
 
 }  // namespace attend

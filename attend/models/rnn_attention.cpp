@@ -1,33 +1,34 @@
 #include "attend/models/rnn_attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
+#include "attend/base/error.h"
 #include "attend/ops/linear.h"
+#include "attend/ops/sequences.h"
+#include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
 
-Score score_of(RnnScore score) {
-  switch (score) {
-    case RnnScore::kDot:
-      return Score::kDot;
-    case RnnScore::kGeneral:
-      return Score::kGeneral;
-    case RnnScore::kConcat:
-      return Score::kConcat;
-    default:
-      return Score::kAdditive;
-  }
+// What is left of a score once queries and keys are projected.
+Score core_of(Score score) {
+  if (score == Score::kConcat) return Score::kAdditive;
+  return score == Score::kGeneral ? Score::kDot : score;
 }
+
+// Whether queries are projected step by step, before the op.
+bool projects_queries(Score score) { return core_of(score) != score || score == Score::kAdditive; }
 
 // The first sources, as many as there are sequences of queries.
 RnnAttention::Source first_of(const RnnAttention::Source& source, size_t count) {
   if (count == source.packing.count()) return source;
-  std::vector<int32_t> lengths(count);
-  for (size_t i = 0; i < count; ++i) lengths[i] = static_cast<int32_t>(source.packing.length(i));
-  const Packing packing(lengths);
+  std::vector<size_t> first(count);
+  std::iota(first.begin(), first.end(), size_t{0});
+  const Packing packing = source.packing.pick(first);
   return {source.keys.slice_rows(0, packing.rows()), source.values.slice_rows(0, packing.rows()),
           packing};
 }
@@ -48,29 +49,23 @@ RnnAttention::RnnAttention(const RnnConfig& c, std::string layer, Rng& rng)
                             .key_width = keys,
                             .hidden = width,
                             .reach = c.window,
-                            .score = score_of(c.attention)},
+                            .score = *c.attention},
                            rng);
     local.name = name;
     return;
   }
-  const auto matrix = [&](size_t out, size_t in) {
-    return parameter({out, in}, Init::kXavierUniform, rng);
-  };
-  if (c.attention == RnnScore::kGeneral) weights.query = matrix(keys, c.hidden);
-  if (c.attention == RnnScore::kConcat) weights.query = matrix(width, c.hidden + keys);
-  if (c.attention == RnnScore::kAdditive) {
-    weights.query = matrix(width, c.hidden);
-    weights.key = matrix(width, keys);
-  }
-  if (c.attention == RnnScore::kAdditive || c.attention == RnnScore::kConcat) {
-    weights.vector =
-        parameter({width}, Init::kUniform, rng, 1.0f / std::sqrt(static_cast<float>(width)));
-  }
+  weights = make_score_weights(*c.attention,
+                               {.query_width = c.hidden,
+                                .key_width = keys,
+                                .hidden = width,
+                                .longest_keys = c.longest_source},
+                               rng);
 }
 
 Tensor RnnAttention::query_weight() const {
-  if (config.attention != RnnScore::kConcat || !weights.query.defined()) return weights.query;
-  return weights.query.slice_columns(0, config.hidden);
+  if (!weights.query.defined() || !projects_queries(*config.attention)) return {};
+  return *config.attention == Score::kConcat ? weights.query.slice_columns(0, config.hidden)
+                                             : weights.query;
 }
 
 RnnAttention::Source RnnAttention::remember(const Tensor& encoded, const Packing& packing) const {
@@ -79,11 +74,21 @@ RnnAttention::Source RnnAttention::remember(const Tensor& encoded, const Packing
     source.keys = coverage.remember(encoded, encoded, packing).keys;
   } else if (weights.key.defined()) {
     source.keys = linear(encoded, weights.key);
-  } else if (config.attention == RnnScore::kConcat && weights.query.defined()) {
+  } else if (*config.attention == Score::kConcat && weights.query.defined()) {
     source.keys =
         linear(encoded, weights.query.slice_columns(config.hidden, config.context_width()));
   }
   return source;
+}
+
+RnnAttention::Source RnnAttention::join(const Source& a, const Source& b) {
+  return {concat({a.keys, b.keys}, 0), concat({a.values, b.values}, 0),
+          a.packing.followed_by(b.packing)};
+}
+
+RnnAttention::Source RnnAttention::pick(const Source& source, std::span<const size_t> records) {
+  return {pick_sequences(source.keys, source.packing, records),
+          pick_sequences(source.values, source.packing, records), source.packing.pick(records)};
 }
 
 Tensor RnnAttention::operator()(const Tensor& q, const Packing& queries,
@@ -107,19 +112,21 @@ RnnAttention::Walk RnnAttention::walk(const Source& source, size_t rows) const {
   return walk;
 }
 
-Tensor RnnAttention::step(const Tensor& q, const Packing& queries, const Source& all,
-                          Walk& walk) const {
+Tensor RnnAttention::step(const Tensor& q, const Rows& rows, const Source& all, Walk& walk) const {
   if (config.coverage) return cover(q, all, walk);
-  const Source source = first_of(all, queries.count());
-  const size_t place = walk.steps++;
-  std::vector<int32_t> earlier(queries.count(), static_cast<int32_t>(place));
+  const Source source = first_of(all, rows.by_record.count());
+  std::vector<int32_t> earlier(rows.by_record.count(), 0);
+  for (size_t r = 0; r < earlier.size(); ++r) {
+    if (rows.by_record.length(r) > 0) earlier[r] = rows.earlier[rows.by_record.begin(r)];
+  }
   if (config.reach == RnnReach::kLocalP) {
-    return local({q, source.keys, source.values, queries, source.packing, std::move(earlier)});
+    return local(
+        {q, source.keys, source.values, rows.by_record, source.packing, std::move(earlier)});
   }
   AttentionOptions options;
-  options.mask = mask_of(queries, source.packing, place);
+  options.mask = mask_of(rows, source.packing);
   options.earlier.queries = std::move(earlier);
-  return look(weights.query.defined() ? walk.query(q) : q, queries, source, options);
+  return look(query_weight().defined() ? walk.query(q) : q, rows.by_record, source, options);
 }
 
 // Projections are done already, of keys once and of queries here or there.
@@ -128,8 +135,9 @@ Tensor RnnAttention::look(const Tensor& q, const Packing& queries, const Source&
   AttentionOptions options = given;
   options.queries = queries;
   options.keys = source.packing;
-  options.score = weights.vector.defined() ? Score::kAdditive : Score::kDot;
+  options.score = core_of(*config.attention);
   options.score_weights.vector = weights.vector;
+  if (!query_weight().defined()) options.score_weights.query = weights.query;
   options.name = name;
   return attention(q, source.keys, source.values, options).output;
 }
@@ -149,18 +157,29 @@ Tensor RnnAttention::cover(const Tensor& q, const Source& source, Walk& walk) co
   return context;
 }
 
-// Local-m. The hypotheses of one source are all at the same place, which no window says.
-Mask RnnAttention::mask_of(const Packing& queries, const Packing& keys, size_t place) const {
+// Local-m. Each row looks around the position of its own sequence, which no window says for several
+// hypotheses of one record.
+Mask RnnAttention::mask_of(const Rows& rows, const Packing& keys) const {
   if (config.reach != RnnReach::kLocalM) return {};
-  if (queries.longest() <= 1) return local_mask(config.window, place);
-  const size_t rows = queries.longest(), columns = keys.longest();
-  std::vector<uint8_t> allowed(rows * columns);
-  for (size_t i = 0; i < allowed.size(); ++i) {
-    const size_t key = i % columns;
-    allowed[i] = key + config.window >= place && key <= place + config.window;
+  const Packing& queries = rows.by_record;
+  const size_t records = queries.count(), longest = queries.longest(), columns = keys.longest();
+  const bool together =
+      std::ranges::adjacent_find(rows.earlier, std::not_equal_to()) == rows.earlier.end();
+  if (longest <= 1 && together && !rows.earlier.empty()) {
+    return local_mask(config.window, static_cast<size_t>(rows.earlier.front()));
+  }
+  std::vector<uint8_t> allowed(records * longest * columns, 0);
+  for (size_t r = 0; r < records; ++r) {
+    for (size_t i = 0; i < queries.length(r); ++i) {
+      const auto place = static_cast<size_t>(rows.earlier[queries.begin(r) + i]);
+      uint8_t* const row = allowed.data() + (r * longest + i) * columns;
+      for (size_t key = 0; key < columns; ++key) {
+        row[key] = key + config.window >= place && key <= place + config.window;
+      }
+    }
   }
   Mask mask;
-  mask.pairs = PairMask({rows, columns}, std::move(allowed));
+  mask.pairs = PairMask({records, 1, longest, columns}, std::move(allowed));
   return mask;
 }
 

@@ -25,6 +25,8 @@ struct RnnAttention {
     Packing packing;
   };
   Source remember(const Tensor& encoded, const Packing& packing) const;
+  static Source join(const Source& a, const Source& b);
+  static Source pick(const Source& source, std::span<const size_t> records);
 
   // q [rows, hidden], sequence by sequence, to contexts [rows, context_width]. Not with coverage.
   Tensor operator()(const Tensor& q, const Packing& queries, const Source& source) const;
@@ -34,18 +36,24 @@ struct RnnAttention {
     UnrolledLinear query;
     CoverageState coverage;
     std::vector<Tensor> coverage_losses;  // of each step's rows
-    size_t steps = 0;
   };
   Walk walk(const Source& source, size_t rows) const;  // rows as for UnrolledLinear
-  // q [rows, hidden] of the next step. `queries` says how many of them the first sources have.
-  Tensor step(const Tensor& q, const Packing& queries, const Source& source, Walk& walk) const;
+
+  // The rows of a step: how many of them the first sources have, and how many rows the sequence of
+  // each has had before.
+  struct Rows {
+    Packing by_record;
+    std::vector<int32_t> earlier;
+  };
+  // q [rows, hidden] of the next step.
+  Tensor step(const Tensor& q, const Rows& rows, const Source& source, Walk& walk) const;
 
   void visit(Visitor& v);
 
  private:
   Tensor query_weight() const;  // undefined where queries are compared as they are
   Tensor cover(const Tensor& q, const Source& source, Walk& walk) const;
-  Mask mask_of(const Packing& queries, const Packing& keys, size_t place) const;
+  Mask mask_of(const Rows& rows, const Packing& keys) const;
   Tensor look(const Tensor& q, const Packing& queries, const Source& source,
               const AttentionOptions& options) const;
 };

@@ -5,16 +5,11 @@
 namespace attend {
 namespace {
 
-constexpr Named<RnnScore> kScores[] = {{RnnScore::kNone, "none"},
-                                       {RnnScore::kAdditive, "additive"},
-                                       {RnnScore::kDot, "dot"},
-                                       {RnnScore::kGeneral, "general"},
-                                       {RnnScore::kConcat, "concat"}};
 constexpr Named<RnnForm> kForms[] = {{RnnForm::kBahdanau, "bahdanau"}, {RnnForm::kLuong, "luong"}};
 constexpr Named<RnnReach> kReaches[] = {
     {RnnReach::kGlobal, "global"}, {RnnReach::kLocalM, "local-m"}, {RnnReach::kLocalP, "local-p"}};
-constexpr Named<RnnBridge> kBridges[] = {{RnnBridge::kTanh, "tanh"},
-                                         {RnnBridge::kStates, "states"}};
+constexpr Named<RnnBridge> kBridges[] = {
+    {RnnBridge::kTanh, "tanh"}, {RnnBridge::kStates, "states"}, {RnnBridge::kZero, "zero"}};
 constexpr Named<DeepOutput> kDeepOutputs[] = {{DeepOutput::kMaxout, "maxout"},
                                               {DeepOutput::kTanh, "tanh"}};
 
@@ -44,7 +39,7 @@ void check_sizes(const RnnConfig& c) {
 }
 
 void check_attention(const RnnConfig& c) {
-  const std::string_view name = name_of(c.attention);
+  const std::string_view name = c.attends() ? name_of(*c.attention) : "none";
   if (!c.attends() && (c.luong() || c.coverage || c.reach != RnnReach::kGlobal)) {
     throw ConfigError(
         "rnn: attention 'none' has no form 'luong', coverage or reach; use form 'bahdanau' and "
@@ -55,64 +50,49 @@ void check_attention(const RnnConfig& c) {
         "rnn: input_feeding is a part of form 'luong'; in form 'bahdanau' the context enters the "
         "cell already");
   }
-  if (c.attention == RnnScore::kDot && c.context_width() != c.hidden) {
+  if (!c.attends()) return;
+  const ScoreTraits& traits = traits_of(*c.attention);
+  if (!traits.learned && c.context_width() != c.hidden) {
     throw ConfigError(
-        "rnn: attention 'dot' compares a state of width {} with the encoder's of width {}; use "
+        "rnn: attention '{}' compares a state of width {} with the encoder's of width {}; use "
         "'general', or an encoder in one direction",
-        c.hidden, c.context_width());
+        name, c.hidden, c.context_width());
   }
-  if (c.coverage && (c.attention != RnnScore::kAdditive || c.reach != RnnReach::kGlobal)) {
+  if (!traits.reads_keys && c.reach == RnnReach::kLocalP) {
+    throw ConfigError("rnn: attention '{}' does not read keys, so it has no reach 'local-p'", name);
+  }
+  if (c.coverage && (c.attention != Score::kAdditive || c.reach != RnnReach::kGlobal)) {
     throw ConfigError(
         "rnn: coverage goes with attention 'additive' and reach 'global', not '{}' "
         "and '{}'",
         name, name_of(c.reach));
   }
-  if (c.reach == RnnReach::kLocalP && c.attention == RnnScore::kAdditive) {
-    throw ConfigError(
-        "rnn: reach 'local-p' goes with attention 'dot', 'general' or 'concat', not 'additive'");
-  }
 }
 
 }  // namespace
 
-RnnScore rnn_score_from_name(std::string_view name) {
-  return value_from_name(kScores, "attention", name);
-}
-std::string_view name_of(RnnScore score) { return name_from_value(kScores, score); }
-RnnForm rnn_form_from_name(std::string_view name) { return value_from_name(kForms, "form", name); }
 std::string_view name_of(RnnForm form) { return name_from_value(kForms, form); }
-RnnReach rnn_reach_from_name(std::string_view name) {
-  return value_from_name(kReaches, "reach", name);
-}
 std::string_view name_of(RnnReach reach) { return name_from_value(kReaches, reach); }
-RnnBridge rnn_bridge_from_name(std::string_view name) {
-  return value_from_name(kBridges, "bridge", name);
-}
 std::string_view name_of(RnnBridge bridge) { return name_from_value(kBridges, bridge); }
-DeepOutput deep_output_from_name(std::string_view name) {
-  return value_from_name(kDeepOutputs, "deep output", name);
-}
 std::string_view name_of(DeepOutput output) { return name_from_value(kDeepOutputs, output); }
 
-RnnConfig RnnConfig::preset(std::string_view name) {
+RnnConfig RnnConfig::luong_preset() {
   RnnConfig c;
-  if (name == "bahdanau") return c;
-  if (name == "luong") {
-    c.cell = Cell::kLstm;
-    c.encoder_layers = c.decoder_layers = 2;
-    c.bidirectional = false;
-    c.attention = RnnScore::kGeneral;
-    c.form = RnnForm::kLuong;
-    c.input_feeding = true;
-    c.bridge = RnnBridge::kStates;
-    return c;
-  }
-  if (name == "vanilla") {
-    c.bidirectional = false;
-    c.attention = RnnScore::kNone;
-    return c;
-  }
-  throw ConfigError("unknown preset '{}' of the rnn; there are: bahdanau, luong, vanilla", name);
+  c.cell = Cell::kLstm;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.bidirectional = false;
+  c.attention = Score::kGeneral;
+  c.form = RnnForm::kLuong;
+  c.input_feeding = true;
+  c.bridge = RnnBridge::kStates;
+  return c;
+}
+
+RnnConfig RnnConfig::vanilla_preset() {
+  RnnConfig c;
+  c.bidirectional = false;
+  c.attention = std::nullopt;
+  return c;
 }
 
 void RnnConfig::check() const {

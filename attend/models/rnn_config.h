@@ -1,30 +1,20 @@
 // What a recurrent encoder-decoder is made of. By default that of Bahdanau et al. (2015).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "attend/attention/scores.h"
 #include "attend/base/limits.h"
 #include "attend/ops/recurrent.h"
 
 namespace attend {
-
-// How the decoder compares its state with the encoder's.
-enum class RnnScore {
-  kNone,  // not at all: one fixed vector, fed at every step (Cho et al., 2014)
-  kAdditive,
-  kDot,
-  kGeneral,
-  kConcat,
-};
-RnnScore rnn_score_from_name(std::string_view name);  // throws ConfigError with the choices
-std::string_view name_of(RnnScore score);
 
 // When the decoder looks, and what for.
 enum class RnnForm {
   kBahdanau,  // from the state before; the context enters the cell, and a deep output layer
   kLuong,     // from the new state; tanh(W [context; state]) is the output layer's input
 };
-RnnForm rnn_form_from_name(std::string_view name);
 std::string_view name_of(RnnForm form);
 
 // Where it may look (Luong et al., 2015).
@@ -33,20 +23,18 @@ enum class RnnReach {
   kLocalM,  // around the step's own place
   kLocalP,  // around a place that is predicted
 };
-RnnReach rnn_reach_from_name(std::string_view name);
 std::string_view name_of(RnnReach reach);
 
 // What the decoder starts from.
 enum class RnnBridge {
   kTanh,    // each layer: tanh of the encoder's last backward state (forward, where that is all)
   kStates,  // layer by layer from the encoder's final ones
+  kZero,    // zeros: all it knows of the source comes through the context
 };
-RnnBridge rnn_bridge_from_name(std::string_view name);
 std::string_view name_of(RnnBridge bridge);
 
 // What is between [state; embedding; context] and the output layer, in Bahdanau's form.
 enum class DeepOutput { kMaxout, kTanh };
-DeepOutput deep_output_from_name(std::string_view name);
 std::string_view name_of(DeepOutput output);
 
 // Sizes are for a CPU; the papers' are 620, 1000 and 500 (bahdanau), and 1000 (luong).
@@ -56,11 +44,12 @@ struct RnnConfig {
   size_t embedding = 256, hidden = 512;
   size_t encoder_layers = 1, decoder_layers = 1;
   bool bidirectional = true;
-  RnnScore attention = RnnScore::kAdditive;
+  std::optional<Score> attention = Score::kAdditive;  // none: one fixed vector (Cho et al., 2014)
   RnnForm form = RnnForm::kBahdanau;
   RnnReach reach = RnnReach::kGlobal;
-  size_t window = 10;          // keys on either side, where attention is local
-  size_t attention_width = 0;  // of additive and concat; 0: hidden
+  size_t window = 10;           // keys on either side, where attention is local
+  size_t attention_width = 0;   // of additive and concat; 0: hidden
+  size_t longest_source = 256;  // of location, which scores positions
   bool coverage = false;
   bool input_feeding = false;
   RnnBridge bridge = RnnBridge::kTanh;
@@ -75,11 +64,11 @@ struct RnnConfig {
 
   bool operator==(const RnnConfig&) const = default;
 
-  // "bahdanau", "luong" or "vanilla"; vocabularies are for the caller to fill in.
-  static RnnConfig preset(std::string_view name);
-  void check() const;  // throws ConfigError
+  static RnnConfig luong_preset();
+  static RnnConfig vanilla_preset();  // one fixed vector
+  void check() const;                 // throws ConfigError
 
-  bool attends() const { return attention != RnnScore::kNone; }
+  bool attends() const { return attention.has_value(); }
   bool luong() const { return form == RnnForm::kLuong; }
   // Whether a step of the decoder needs what attention gave at the one before.
   bool walks() const { return coverage || (attends() && (!luong() || input_feeding)); }
@@ -94,9 +83,9 @@ struct RnnConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("source_vocabulary", source_vocabulary, "tokens of the source; 0: those of the tokenizer",
+    v("source_vocabulary", source_vocabulary, "tokens of the source; set from its tokenizer",
       limits::kVocabulary);
-    v("target_vocabulary", target_vocabulary, "tokens of the target; 0: those of the tokenizer",
+    v("target_vocabulary", target_vocabulary, "tokens of the target; set from its tokenizer",
       limits::kVocabulary);
     v("cell", cell, "what recurs");
     v("embedding", embedding, "width of embeddings", limits::kWidth);
@@ -110,6 +99,8 @@ struct RnnConfig {
     v("window", window, "keys on either side, where attention is local", limits::kLength);
     v("attention_width", attention_width, "of additive and concat; 0: hidden",
       limits::kWidth.or_0());
+    v("longest_source", longest_source, "tokens of a source at most, for the score location",
+      limits::kLength);
     v("coverage", coverage, "attention knows where it has looked");
     v("input_feeding", input_feeding, "the attentional vector goes into the next step");
     v("bridge", bridge, "what the decoder starts from");

@@ -1,9 +1,13 @@
 #include "attend/models/rnn_decoder.h"
 
+#include <numeric>
+#include <utility>
+
 #include "attend/models/rnn_layers.h"
 #include "attend/ops/activations.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/maxout.h"
+#include "attend/ops/sequences.h"
 #include "attend/ops/shape.h"
 
 namespace attend {
@@ -16,15 +20,6 @@ Tensor beside(const Tensor& a, const Tensor& b) {
 }
 
 Tensor pick(const Tensor& x, const Tensor& rows) { return x.defined() ? gather_rows(x, rows) : x; }
-
-// The row of x that belongs to the sequence of each row.
-Tensor spread(const Tensor& x, const Packing& packing) {
-  std::vector<int32_t> rows;
-  for (size_t s = 0; s < packing.count(); ++s) {
-    rows.insert(rows.end(), packing.length(s), static_cast<int32_t>(s));
-  }
-  return gather_rows(x, Tensor::ids(rows, {rows.size()}));
-}
 
 }  // namespace
 
@@ -51,7 +46,7 @@ RnnDecoder::RnnDecoder(const RnnConfig& c, Rng& rng)
 RnnDecoder::Rows RnnDecoder::operator()(const Tensor& inputs, const Packing& packing,
                                         const Source& source) const {
   Rows rows;
-  if (!config.attends()) rows.context = spread(source.context, packing);
+  if (!config.attends()) rows.context = spread_rows(source.context, packing);
   rows.h = run_layers(layers, beside(inputs, rows.context), packing, source.start,
                       config.recurrent_dropout)
                .output;
@@ -75,16 +70,16 @@ RnnDecoder::Walk RnnDecoder::walk(const Source& source, const Tensor& known) con
                                                                        config.recurrent_dropout)});
   }
   if (config.attends()) walk.attention = attention.walk(source.encoded, rows);
-  if (config.luong()) walk.attentional = UnrolledLinear(attentional.weight, {}, rows);
+  if (config.luong()) walk.attentional = UnrolledLinear(attentional.weight.value, {}, rows);
   if (!config.attends()) walk.fed = source.context;
   if (config.input_feeding) walk.fed = Tensor::zeros({sequences, config.last_width()});
   return walk;
 }
 
-RnnDecoder::Rows RnnDecoder::step(const Tensor& inputs, const Packing& queries,
+RnnDecoder::Rows RnnDecoder::step(const Tensor& inputs, const RnnAttention::Rows& at,
                                   const Source& source, Walk& walk) const {
   const auto look = [&](const Tensor& h) {
-    return attention.step(h, queries, source.encoded, walk.attention);
+    return attention.step(h, at, source.encoded, walk.attention);
   };
   Rows rows;
   if (!config.luong()) {
@@ -129,6 +124,45 @@ void RnnDecoder::Walk::reorder(std::span<const size_t> parents) {
   for (RecurrentState& state : states) state = {pick(state.h, rows), pick(state.c, rows)};
   fed = pick(fed, rows);
   if (attention.coverage.remembered.defined()) attention.coverage.reorder(parents);
+}
+
+void RnnDecoder::Walk::admit(const Walk& more) {
+  if (states.empty()) {
+    *this = more;
+    return;
+  }
+  const auto join = [](Tensor& x, const Tensor& rows) {
+    if (rows.defined()) x = concat({x, rows}, 0);
+  };
+  for (size_t i = 0; i < states.size(); ++i) {
+    join(states[i].h, more.states[i].h);
+    join(states[i].c, more.states[i].c);
+  }
+  join(fed, more.fed);
+  if (attention.coverage.remembered.defined()) attention.coverage.admit(more.attention.coverage);
+}
+
+void RnnDecoder::Walk::put(std::span<const size_t> which, const Walk& part) {
+  const size_t count = states.front().h.rows();
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = 0; i < which.size(); ++i) order[which[i]] = count + i;
+  // Both have all sources; of what joins, only sequences are new.
+  CoverageState& covered = attention.coverage;
+  if (covered.remembered.defined()) {
+    std::vector<size_t> sources = covered.alignment.sources;
+    const CoverageState& more = part.attention.coverage;
+    sources.insert(sources.end(), more.alignment.sources.begin(), more.alignment.sources.end());
+    covered.alignment = Alignment(covered.alignment.keys, std::move(sources));
+    covered.remembered = concat({covered.remembered, more.remembered}, 0);
+    covered.steps.insert(covered.steps.end(), more.steps.begin(), more.steps.end());
+  }
+  Walk joined = part;
+  joined.attention.coverage = {};
+  const CoverageState kept = std::exchange(covered, CoverageState());
+  admit(joined);
+  covered = kept;
+  reorder(order);
 }
 
 void RnnDecoder::visit(Visitor& v) {

@@ -44,13 +44,17 @@ struct RnnDecoder {
 
     void keep_first(size_t count);
     void reorder(std::span<const size_t> parents);
+    // The sequences of another join behind these; only without gradients.
+    void admit(const Walk& more);
+    // Sequence which[i] becomes what sequence i of `part` is.
+    void put(std::span<const size_t> which, const Walk& part);
   };
   // The embeddings of all rows by step [rows, embedding], where they are known; else undefined, and
   // without gradients.
   Walk walk(const Source& source, const Tensor& known) const;
-  // inputs [sequences, embedding] where not known. `queries` are how many sequences the first
-  // sources have.
-  Rows step(const Tensor& inputs, const Packing& queries, const Source& source, Walk& walk) const;
+  // inputs [sequences, embedding] where not known.
+  Rows step(const Tensor& inputs, const RnnAttention::Rows& rows, const Source& source,
+            Walk& walk) const;
 
   // What the output layer sees [rows, last_width]; its logits [rows, vocabulary].
   Tensor last(const Rows& rows, const Tensor& inputs) const;

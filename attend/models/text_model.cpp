@@ -1,7 +1,11 @@
 #include "attend/models/text_model.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/io/bounded_json.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
 #include "attend/nn/init.h"
@@ -9,52 +13,109 @@
 namespace attend {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 // Ids of other tokenizers would be read as if they were the model's own.
 void check_vocabularies(const TextModel& model, const ModelDirectory& directory) {
   ModelConfig fitting = model.config;
-  fitting.set_vocabularies(model.source->size(), model.target->size());
+  fitting.set_vocabularies(vocabularies_of(model.tokenizers, model.model->signature()));
   for (const Difference& d : differences(model.config, fitting)) {
-    const std::string section = d.path.substr(0, d.path.find('.'));
-    const bool encoder =
-        model.config.kind == ModelKind::kLabel && section == name_of(model.config.label.encoder);
-    if (section != name_of(model.config.kind) && !encoder) continue;
     throw FormatError(
-        "{}: config.json has {} = {}, but the tokenizer has {} tokens; copy the model directory "
-        "anew, with all its files",
+        "{}: config.json has {} = {}, but the tokenizer has {}; copy the whole model directory "
+        "again",
         directory.root.string(), d.path, d.before, d.after);
   }
 }
 
+// Label models wrote their labels once, as sequences of one token: config.json of that time as it
+// is written now.
+std::string upgraded(const std::string& text, const std::string& origin) {
+  const auto outputs_text = peek(text, "label.target_vocabulary", origin);
+  const auto encoder_text = peek(text, "label.encoder", origin);
+  if (peek(text, "kind", origin) != "label" || !outputs_text || !encoder_text) return text;
+  const Json json = parse_bounded_json(text, origin, {});
+  Json label = json["label"];
+  const std::string encoder = *encoder_text;
+  const size_t special = kSpecialTokens;
+  const size_t outputs = label["target_vocabulary"].is_number_unsigned()
+                             ? label["target_vocabulary"].get<size_t>()
+                             : 0;
+  label.erase("target_vocabulary");
+  label["unused_outputs"] = special;
+  label["label_vocabulary"] = outputs > special ? outputs - special : 0;
+  label["encoder"] = {{"kind", encoder}};
+  if (json.contains(encoder) && json[encoder].is_object()) {
+    Json settings = json[encoder];
+    if (settings.contains("source_vocabulary")) {
+      label["text_vocabulary"] = settings["source_vocabulary"];
+    }
+    label["encoder"][encoder] = std::move(settings);
+  }
+  return Json{{"preset", json.value("preset", "")}, {"kind", "label"}, {"label", label}}.dump();
+}
+
+// The name under which earlier versions kept the tokenizer of a column.
+std::string_view old_name(std::string_view column) {
+  if (column == "text") return "source";
+  return column == "label" ? "target" : column;
+}
+
+std::filesystem::path tokenizer_file(const ModelDirectory& directory, std::string_view column) {
+  std::filesystem::path file = directory.tokenizer(column);
+  if (std::filesystem::exists(file)) return file;
+  return directory.tokenizer(old_name(column));
+}
+
 }  // namespace
 
-Tokenizers load_tokenizers(const ModelDirectory& directory) {
-  const bool pair = std::filesystem::exists(directory.tokenizer("source"));
-  if (std::filesystem::exists(directory.tokenizer())) {
-    if (pair) {
-      throw FormatError(
-          "{}: it has both tokenizer.model and tokenizer.source.model; remove what is not the "
-          "model's",
-          directory.root.string());
-    }
-    const auto joint = load_tokenizer(directory.tokenizer());
-    return {joint, joint};
+ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers,
+                                          const Signature& signature) {
+  ModelConfig::Vocabularies sizes;
+  for (const ColumnSpec& column : signature.columns) {
+    const auto found = tokenizers.find(column.name);
+    if (found == tokenizers.end()) continue;
+    const Tokenizer& tokenizer = *found->second;
+    const size_t skipped =
+        column.kind == ColumnKind::kLabel ? static_cast<size_t>(tokenizer.first_piece()) : 0;
+    sizes[column.name] = tokenizer.size() - std::min(skipped, tokenizer.size());
   }
-  if (!pair) return {};
-  return {load_tokenizer(directory.tokenizer("source")),
-          load_tokenizer(directory.tokenizer("target"))};
+  return sizes;
+}
+
+Tokenizers load_tokenizers(const ModelDirectory& directory, const Signature& signature) {
+  Tokenizers found;
+  std::shared_ptr<const Tokenizer> joint;
+  if (std::filesystem::exists(directory.tokenizer())) {
+    joint = load_tokenizer(directory.tokenizer());
+  }
+  for (const ColumnSpec& column : signature.columns) {
+    const std::filesystem::path file = tokenizer_file(directory, column.name);
+    const bool own = std::filesystem::exists(file);
+    if (own && joint != nullptr) {
+      throw FormatError("{}: it has both {} and {}; remove the one that is not the model's",
+                        directory.root.string(), directory.tokenizer().filename().string(),
+                        file.filename().string());
+    }
+    if (own) found[column.name] = load_tokenizer(file);
+    if (joint != nullptr) found[column.name] = joint;
+  }
+  return found;
 }
 
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers) {
-  if (tokenizers.source == tokenizers.target) {
-    tokenizers.source->save(directory.tokenizer());
-    for (const char* side : {"source", "target"}) {
-      std::filesystem::remove(directory.tokenizer(side));
-    }
-    return;
+  const auto& first = tokenizers.begin()->second;
+  const bool joint =
+      std::ranges::all_of(tokenizers, [&](const auto& entry) { return entry.second == first; });
+  if (joint) {
+    first->save(directory.tokenizer());
+  } else {
+    for (const auto& [column, tokenizer] : tokenizers) tokenizer->save(directory.tokenizer(column));
+    std::filesystem::remove(directory.tokenizer());
   }
-  tokenizers.target->save(directory.tokenizer("target"));
-  tokenizers.source->save(directory.tokenizer("source"));
-  std::filesystem::remove(directory.tokenizer());
+  for (const auto& [column, _] : tokenizers) {
+    if (joint) std::filesystem::remove(directory.tokenizer(column));
+    if (old_name(column) != column) std::filesystem::remove(directory.tokenizer(old_name(column)));
+  }
 }
 
 ModelConfig load_model_config(const ModelDirectory& directory) {
@@ -64,25 +125,26 @@ ModelConfig load_model_config(const ModelDirectory& directory) {
         "wrote",
         directory.root.string());
   }
+  const std::string origin = directory.config().string();
   ModelConfig config;
-  read_config(config, directory.config());
+  read_json(config, upgraded(config_text(directory.config()), origin), origin);
   return config;
 }
 
 TextModel TextModel::load_description(const ModelDirectory& directory) {
   TextModel loaded;
   loaded.config = load_model_config(directory);
-  const Tokenizers tokenizers = load_tokenizers(directory);
-  if (tokenizers.source == nullptr) {
-    throw IoError("{}: it has no tokenizer; copy the model directory anew, with all its files",
-                  directory.root.string());
-  }
-  loaded.source = tokenizers.source;
-  loaded.target = tokenizers.target;
-  check_vocabularies(loaded, directory);
   Rng rng(0);
   const ShapesOnly until_loaded;
   loaded.model = make_model(loaded.config, rng);
+  const Signature signature = loaded.model->signature();
+  loaded.tokenizers = load_tokenizers(directory, signature);
+  for (const ColumnSpec& column : signature.columns) {
+    if (loaded.tokenizers.contains(column.name)) continue;
+    throw IoError("{}: it has no tokenizer of its {}; copy the whole model directory again",
+                  directory.root.string(), column.name);
+  }
+  check_vocabularies(loaded, directory);
   return loaded;
 }
 
@@ -91,17 +153,68 @@ TextModel TextModel::load(const std::filesystem::path& root) {
   TextModel loaded = load_description(directory);
   if (!std::filesystem::exists(directory.weights())) {
     throw IoError(
-        "{0}: no model.safetensors yet, which training writes when it first validates or ends; go "
-        "on "
-        "training, or let `attend average {0} --last 1 --out DIRECTORY` make one of the newest "
-        "checkpoint",
+        "{0}: there is no model.safetensors yet; training writes it when it first validates or "
+        "ends. Continue training, or make one of the newest checkpoint: `attend average {0} --last "
+        "1 --out DIRECTORY`",
         root.string());
   }
-  load_weights(directory.weights(), parameters(*loaded.model));
+  load_weights(directory.weights(), parameters_and_buffers(*loaded.model));
   if (std::filesystem::exists(directory.alignment())) {
     read_config(loaded.best_alignment.emplace(), directory.alignment());
   }
   return loaded;
+}
+
+const Tokenizer& TextModel::tokenizer(std::string_view column) const {
+  const auto found = tokenizers.find(column);
+  if (found != tokenizers.end()) return *found->second;
+  throw ConfigError("the model has no tokenizer of a {}: it is a {} model", column,
+                    config.kind.name);
+}
+
+const Generator& TextModel::generator() const {
+  if (const Generator* writes = model->generator()) return *writes;
+  throw ConfigError("the model writes no sequences: it is a {} model{}", config.kind.name,
+                    model->classifier() != nullptr ? "; use `attend classify`" : "");
+}
+
+const Classifier& TextModel::classifier() const {
+  if (const Classifier* labels = model->classifier()) return *labels;
+  throw ConfigError("the model gives no labels: it is a {} model{}", config.kind.name,
+                    model->generator() == nullptr ? ""
+                    : read()                      ? "; use `attend translate`"
+                                                  : "; use `attend generate`");
+}
+
+ColumnSpec TextModel::written() const {
+  for (const ColumnSpec& column : model->signature().columns) {
+    if (column.written && column.kind == ColumnKind::kTokens) return column;
+  }
+  generator();  // says what it is instead
+  throw ConfigError("the model writes no text: it is a {} model", config.kind.name);
+}
+
+std::optional<ColumnSpec> TextModel::read() const {
+  for (const ColumnSpec& column : model->signature().columns) {
+    if (!column.written) return column;
+  }
+  return std::nullopt;
+}
+
+Batch TextModel::inputs(std::span<const std::vector<int32_t>> lines) const {
+  const std::optional<ColumnSpec> column = read();
+  if (!column) return Batch(lines.size());
+  TokenLines framed_lines;
+  for (const std::vector<int32_t>& line : lines) {
+    framed_lines.add(framed(line, column->framing, tokenizer(column->name).special()));
+  }
+  return {column->name, framed_lines.tokens()};
+}
+
+std::string TextModel::label(size_t number) const {
+  const Tokenizer& labels = tokenizer("label");
+  const int32_t id = labels.first_piece() + static_cast<int32_t>(number);
+  return labels.decode(std::span(&id, 1));
 }
 
 void TextModel::save_best_alignment(const ModelDirectory& directory) const {
@@ -110,11 +223,11 @@ void TextModel::save_best_alignment(const ModelDirectory& directory) const {
 
 void TextModel::save_description(const ModelDirectory& directory) const {
   replace_file(directory.config(), to_json(config) + "\n");
-  save_tokenizers(directory, {source, target});
+  save_tokenizers(directory, tokenizers);
 }
 
 void TextModel::save_weights(const std::filesystem::path& file) const {
-  write_safetensors(file, parameters(*model));
+  write_safetensors(file, parameters_and_buffers(*model));
 }
 
 }  // namespace attend

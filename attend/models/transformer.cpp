@@ -1,10 +1,10 @@
 #include "attend/models/transformer.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
+#include "attend/nn/pack.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/shape.h"
 #include "attend/ops/softmax.h"
@@ -13,103 +13,87 @@
 namespace attend {
 namespace {
 
-constexpr Named<NormPlace> kNormPlaces[] = {{NormPlace::kPre, "pre"}, {NormPlace::kPost, "post"}};
-
-constexpr Named<FeedForwardKind> kFeedForwards[] = {{FeedForwardKind::kRelu, "relu"},
-                                                    {FeedForwardKind::kGelu, "gelu"},
-                                                    {FeedForwardKind::kSwiglu, "swiglu"}};
-
 constexpr Named<Tying> kTyings[] = {
     {Tying::kNone, "none"}, {Tying::kDecoder, "decoder"}, {Tying::kAll, "all"}};
 
 constexpr Named<CrossSource> kCrossSources[] = {
     {CrossSource::kLast, "last"}, {CrossSource::kSame, "same"}, {CrossSource::kMix, "mix"}};
 
-MultiHeadConfig attention_of(const TransformerConfig& config, bool causal) {
-  MultiHeadConfig c;
-  c.width = config.width;
-  c.heads = config.heads;
-  c.kv_heads = config.kv_heads;
-  c.dropout = config.attention_dropout;
-  c.head_width = config.head_width;
-  c.score = config.score;
-  c.weighting = config.weighting;
-  c.qk_norm = config.qk_norm;
-  c.sinks = config.sinks;
-  c.softcap = config.softcap;
-  if (config.window > 0) c.window = static_cast<int64_t>(config.window);
-  c.positions = attention_positions(config.positions);
-  c.causal = causal;
+TransformerConfig tiny() {  // as for small corpora of translated captions
+  TransformerConfig c;
+  c.width = 128, c.heads = 4, c.feed_forward = 256;
+  c.encoder_layers = c.decoder_layers = 4;
+  c.dropout = 0.3f;
   return c;
 }
 
-// Distances between the words of two languages mean nothing.
-MultiHeadConfig cross_of(const TransformerConfig& config) {
-  MultiHeadConfig c = attention_of(config, false);
-  c.positions = Positions::kNone;
-  c.window = std::nullopt;
+TransformerConfig base() {
+  TransformerConfig c;
+  c.width = 512, c.heads = 8, c.feed_forward = 2048;
+  c.encoder_layers = c.decoder_layers = 6;
+  c.norm = NormPlace::kPost;
   return c;
-}
-
-// Training goes through the weights, and keys of self-attention have no order to be walked in.
-void check_weighting(const TransformerConfig& config) {
-  static constexpr Weighting kRefused[] = {Weighting::kHardArgmax, Weighting::kHardSample,
-                                           Weighting::kMonotonic, Weighting::kMonotonicHard};
-  if (std::ranges::find(kRefused, config.weighting) != std::end(kRefused)) {
-    throw ConfigError(
-        "transformer: weighting {} has no gradient, or goes from key to key; use softmax, "
-        "sparsemax, entmax15, top_k, straight_through, sigmoid, relu or identity",
-        name_of(config.weighting));
-  }
-  if (config.sinks && config.weighting != Weighting::kSoftmax) {
-    throw ConfigError("transformer: sinks are part of a softmax, but the weighting is {}",
-                      name_of(config.weighting));
-  }
-  if (config.softcap < 0.0f) {
-    throw ConfigError("transformer: a softcap of {}; 0 is none", config.softcap);
-  }
-}
-
-MultiHeadAttention named(const MultiHeadConfig& config, const std::string& name, Rng& rng) {
-  MultiHeadAttention layer(config, rng);
-  layer.name = name;
-  return layer;
 }
 
 }  // namespace
 
-NormPlace norm_place_from_name(std::string_view name) {
-  return value_from_name(kNormPlaces, "place of norms", name);
-}
-std::string_view name_of(NormPlace place) { return name_from_value(kNormPlaces, place); }
-FeedForwardKind feed_forward_from_name(std::string_view name) {
-  return value_from_name(kFeedForwards, "activation", name);
-}
-std::string_view name_of(FeedForwardKind kind) { return name_from_value(kFeedForwards, kind); }
-Tying tying_from_name(std::string_view name) { return value_from_name(kTyings, "tying", name); }
 std::string_view name_of(Tying tying) { return name_from_value(kTyings, tying); }
-CrossSource cross_source_from_name(std::string_view name) {
-  return value_from_name(kCrossSources, "source of cross-attention", name);
-}
 std::string_view name_of(CrossSource source) { return name_from_value(kCrossSources, source); }
 
-TransformerConfig TransformerConfig::preset(std::string_view name) {
-  TransformerConfig c;
-  if (name == "tiny") {  // as for small corpora of translated captions
-    c.width = 128, c.heads = 4, c.feed_forward = 256;
-    c.encoder_layers = c.decoder_layers = 4;
-    c.dropout = 0.3f;
-  } else if (name == "small") {
-    c.width = 256, c.heads = 4, c.feed_forward = 1024;
-    c.encoder_layers = c.decoder_layers = 3;
-  } else if (name == "base") {
-    c.width = 512, c.heads = 8, c.feed_forward = 2048;
-    c.encoder_layers = c.decoder_layers = 6;
-    c.norm = NormPlace::kPost;
-  } else {
-    throw ConfigError("unknown preset '{}' of the transformer; there are: tiny, small, base", name);
+ModelKind transformer_kind() {
+  ModelKind kind = kind_of<Transformer, TransformerConfig>(
+      "transformer", "Transformer encoder-decoder",
+      {{"tiny", "4 + 4 layers, 128 wide: corpora of some ten thousand short pairs",
+        [] { return AnyConfig(tiny()); }},
+       {"small", "3 + 3 layers, 256 wide", [] { return AnyConfig(TransformerConfig()); }},
+       {"base", "6 + 6 layers, 512 wide, as published (Vaswani et al., 2017)",
+        [] { return AnyConfig(base()); }}});
+  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
+    const auto& config = settings.as<TransformerConfig>();
+    config.check();
+    return std::make_unique<TransformerEncoder>(config, rng);
+  };
+  return kind;
+}
+
+void check_self_attention(std::string_view model, const MultiHeadConfig& config) {
+  const Weighting weighting = config.weighting;
+  const auto fits = [](const WeightingTraits& t) { return t.differentiable && !t.ordered_keys; };
+  if (!fits(traits_of(weighting))) {
+    throw ConfigError("{}: weighting {} has no gradient, or goes from key to key; use one of: {}",
+                      model, name_of(weighting), weightings_where(fits));
   }
-  return c;
+  if (config.sinks && !traits_of(weighting).sinks) {
+    throw ConfigError("{}: the weighting {} has no sinks; those that have: {}", model,
+                      name_of(weighting),
+                      weightings_where([](const WeightingTraits& t) { return t.sinks; }));
+  }
+  if (config.softcap < 0.0f) {
+    throw ConfigError("{}: a softcap of {}; 0 is none", model, config.softcap);
+  }
+}
+
+BlockConfig TransformerConfig::block() const {
+  BlockConfig b;
+  b.width = width;
+  b.feed_forward = feed_forward;
+  b.attention.heads = heads;
+  b.attention.kv_heads = kv_heads;
+  b.attention.head_width = head_width;
+  b.attention.dropout = attention_dropout;
+  b.attention.score = score;
+  b.attention.weighting = weighting;
+  b.attention.qk_norm = qk_norm;
+  b.attention.sinks = sinks;
+  b.attention.softcap = softcap;
+  b.attention.strictly_causal = strictly_causal;
+  if (window > 0) b.attention.window = static_cast<int64_t>(window);
+  b.attention.positions = attention_positions(positions);
+  b.norm_place = norm;
+  b.activation = activation;
+  b.dropout = dropout;
+  b.activation_dropout = activation_dropout;
+  return b;
 }
 
 void TransformerConfig::check() const {
@@ -124,70 +108,43 @@ void TransformerConfig::check() const {
         "joint tokenizer, or tying 'decoder'",
         source_vocabulary, target_vocabulary);
   }
+  if (position_width >= width) {
+    throw ConfigError("transformer: position_width {} leaves nothing of a width of {} for tokens",
+                      position_width, width);
+  }
+  if (position_width > 0 && tying != Tying::kNone) {
+    throw ConfigError(
+        "transformer: with position_width {} embeddings are {} wide, but the output layer {}; set "
+        "tying to none",
+        position_width, embedding_width(), width);
+  }
   if (cross == CrossSource::kSame && encoder_layers != decoder_layers) {
     throw ConfigError(
         "transformer: cross 'same' needs as many encoder layers ({}) as decoder layers ({})",
         encoder_layers, decoder_layers);
   }
-  check_weighting(*this);
-}
-
-FeedForward::FeedForward(const TransformerConfig& config, Rng& rng)
-    : kind(config.activation),
-      dropout(config.activation_dropout),
-      in(config.width, config.feed_forward, rng),
-      out(config.feed_forward, config.width, rng) {
-  if (kind == FeedForwardKind::kSwiglu) gate = Linear(config.width, config.feed_forward, rng);
-}
-
-Tensor FeedForward::operator()(const Tensor& x) const {
-  if (kind == FeedForwardKind::kSwiglu) {
-    return out(attend::dropout(multiply(gate(x, Activation::kSilu), in(x)), dropout));
-  }
-  const Activation f = kind == FeedForwardKind::kGelu ? Activation::kGelu : Activation::kRelu;
-  return out(attend::dropout(in(x, f), dropout));
-}
-
-void FeedForward::visit(Visitor& v) {
-  v("in", in);
-  v("gate", gate);
-  v("out", out);
-}
-
-EncoderLayer::EncoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng)
-    : self_norm(config),
-      feed_forward_norm(config),
-      self(named(attention_of(config, false), name + ".self", rng)),
-      feed_forward(config, rng) {}
-
-Tensor EncoderLayer::operator()(const Tensor& x, const Packing& packing) const {
-  const Tensor y = self_norm(x, [&](const Tensor& rows) { return self(rows, packing); });
-  return feed_forward_norm(y, feed_forward);
-}
-
-void EncoderLayer::visit(Visitor& v) {
-  v("self_norm", self_norm);
-  v("self", self);
-  v("feed_forward_norm", feed_forward_norm);
-  v("feed_forward", feed_forward);
+  check_self_attention("transformer", block().attention);
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerConfig& c, PlacedEmbedding tokens, Rng& rng)
     : config(c), embedding(std::move(tokens)) {
-  layers.reserve(c.encoder_layers);
+  blocks.reserve(c.encoder_layers);
   for (size_t i = 0; i < c.encoder_layers; ++i) {
-    layers.emplace_back(c, "encoder." + std::to_string(i), rng);
+    blocks.emplace_back(c.block(), false, "encoder." + std::to_string(i), rng);
   }
-  if (c.norm == NormPlace::kPre) norm = LayerNorm(c.width);
+  if (c.norm == NormPlace::kPre) norm = Norm(NormKind::kLayer, c.width, 1e-5f);
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerConfig& c, Rng& rng)
     : TransformerEncoder(
-          c, PlacedEmbedding(c.placed(), Embedding(c.source_vocabulary, c.width, rng), rng), rng) {}
+          c,
+          PlacedEmbedding(c.placed(), Embedding(c.source_vocabulary, c.embedding_width(), rng),
+                          rng),
+          rng) {}
 
 std::vector<Tensor> TransformerEncoder::operator()(const Tokens& sources) const {
   std::vector<Tensor> made = {embedding(sources.ids, sources.packing)};
-  for (const EncoderLayer& layer : layers) made.push_back(layer(made.back(), sources.packing));
+  for (const SelfBlock& block : blocks) made.push_back(block(made.back(), sources.packing));
   if (config.norm == NormPlace::kPost) return made;
   for (Tensor& rows : made) {
     if (config.cross != CrossSource::kLast || &rows == &made.back()) rows = norm(rows);
@@ -195,78 +152,34 @@ std::vector<Tensor> TransformerEncoder::operator()(const Tokens& sources) const 
   return made;
 }
 
-std::vector<AttentionLayer> TransformerEncoder::attention_layers() const {
-  std::vector<AttentionLayer> all(layers.size());
-  std::ranges::transform(layers, all.begin(), [&](const EncoderLayer& layer) {
-    return AttentionLayer{layer.self.name, AttentionPart::kEncoder, config.heads};
-  });
+std::vector<AttentionLayer> TransformerEncoder::layers(const std::string& sequence) const {
+  std::vector<AttentionLayer> all;
+  for (const SelfBlock& block : blocks) {
+    all.push_back({block.self.name, sequence, sequence, config.heads});
+  }
   return all;
 }
 
 void TransformerEncoder::visit(Visitor& v) {
   v("embedding", embedding);
-  v("layers", layers);
+  v("layers", blocks);
   v("norm", norm);
 }
 
-DecoderLayer::DecoderLayer(const TransformerConfig& config, const std::string& name, Rng& rng)
-    : self_norm(config),
-      cross_norm(config),
-      feed_forward_norm(config),
-      self(named(attention_of(config, true), name + ".self", rng)),
-      cross(named(cross_of(config), name + ".cross", rng)),
-      feed_forward(config, rng) {}
-
-Tensor DecoderLayer::operator()(const Tensor& x, const Packing& packing, const Tensor& source,
-                                const Packing& keys) const {
-  Tensor y = self_norm(x, [&](const Tensor& rows) { return self(rows, packing); });
-  y = cross_norm(y, [&](const Tensor& rows) { return cross(rows, packing, source, keys); });
-  return feed_forward_norm(y, feed_forward);
-}
-
-Tensor DecoderLayer::step(const Tensor& x, const Hypotheses& hypotheses, Memory& memory) const {
-  const Packing one_each = Packing::even(x.rows(), 1);
-  Tensor y = self_norm(x, [&](const Tensor& row) { return self.step(row, one_each, memory.self); });
-  y = cross_norm(
-      y, [&](const Tensor& row) { return cross.look(row, hypotheses.by_source(), memory.source); });
-  return feed_forward_norm(y, feed_forward);
-}
-
-void DecoderLayer::visit(Visitor& v) {
-  v("self_norm", self_norm);
-  v("self", self);
-  v("cross_norm", cross_norm);
-  v("cross", cross);
-  v("feed_forward_norm", feed_forward_norm);
-  v("feed_forward", feed_forward);
-}
-
-struct Transformer::Decoding : Generator::State {
-  Hypotheses hypotheses;
-  std::vector<DecoderLayer::Memory> layers;
-  size_t written = 0;
-
-  explicit Decoding(size_t sources) : hypotheses(sources) {}
-
-  void reorder(std::span<const size_t> parents) override {
-    hypotheses.reorder(parents);
-    parallel_chunks(layers.size(), [&](size_t i) { layers[i].self.reorder(parents); });
-  }
-};
-
 Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
   config.check();
-  const Embedding target(config.target_vocabulary, config.width, rng);
-  const Embedding source =
-      config.tying == Tying::kAll ? target : Embedding(config.source_vocabulary, config.width, rng);
+  const Embedding target(config.target_vocabulary, config.embedding_width(), rng);
+  const Embedding source = config.tying == Tying::kAll
+                               ? target
+                               : Embedding(config.source_vocabulary, config.embedding_width(), rng);
   const PlacedEmbedding sources(config.placed(), source, rng);
   embedding_ = sources.of(target, rng);
   encoder_ = TransformerEncoder(config, sources, rng);
   decoder_.reserve(config.decoder_layers);
   for (size_t i = 0; i < config.decoder_layers; ++i) {
-    decoder_.emplace_back(config, "decoder." + std::to_string(i), rng);
+    decoder_.emplace_back(config.block(), "decoder." + std::to_string(i), rng);
   }
-  if (config.norm == NormPlace::kPre) decoder_norm_ = LayerNorm(config.width);
+  if (config.norm == NormPlace::kPre) decoder_norm_ = Norm(NormKind::kLayer, config.width, 1e-5f);
   if (config.cross == CrossSource::kMix) {
     mixture_ = parameter({config.decoder_layers, config.encoder_layers + 1}, Init::kZeros, rng);
   }
@@ -275,7 +188,7 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
   }
 }
 
-std::vector<Tensor> Transformer::encode(const Tokens& sources) const {
+std::vector<Tensor> Transformer::looked_at(const Tokens& sources) const {
   const std::vector<Tensor> layers = encoder_(sources);
   std::vector<Tensor> chosen(config_.decoder_layers, layers.back());
   if (config_.cross == CrossSource::kSame) chosen.assign(layers.begin() + 1, layers.end());
@@ -293,58 +206,122 @@ std::vector<Tensor> Transformer::encode(const Tokens& sources) const {
   return chosen;
 }
 
+std::vector<float> Transformer::shares_of(size_t layer) const {
+  if (config_.cross == CrossSource::kLast) return {};
+  if (config_.cross == CrossSource::kMix) {
+    if (!mixture_.allocated()) return {};
+    const NoGrad no_grad;
+    return softmax(mixture_).slice_rows(layer, 1).to_vector();
+  }
+  std::vector<float> shares(config_.encoder_layers + 1, 0.0f);
+  shares[layer + 1] = 1.0f;
+  return shares;
+}
+
 Tensor Transformer::output(const Tensor& x) const {
   const Tensor y = config_.norm == NormPlace::kPre ? decoder_norm_(x) : x;
   return config_.tying == Tying::kNone ? output_(y) : embedding_.table.tied_output()(y);
 }
 
-Tensor Transformer::logits(const Tokens& sources, const Tokens& inputs) const {
-  const std::vector<Tensor> source = encode(sources);
-  Tensor x = embedding_(inputs.ids, inputs.packing);
+Forced Transformer::force(const Batch& inputs, const Tokens& written) const {
+  const Tokens sources = inputs.tokens("source");
+  const std::vector<Tensor> source = looked_at(sources);
+  Tensor x = embedding_(written.ids, written.packing);
   for (size_t i = 0; i < decoder_.size(); ++i) {
-    x = decoder_[i](x, inputs.packing, source[i], sources.packing);
+    x = decoder_[i](x, written.packing, source[i], sources.packing);
   }
-  return output(x);
+  return {output(x)};
 }
 
-std::unique_ptr<Generator::State> Transformer::start(const Tokens& sources) const {
-  const NoGrad no_grad;
-  auto state = std::make_unique<Decoding>(sources.packing.count());
-  const std::vector<Tensor> source = encode(sources);
-  for (size_t i = 0; i < decoder_.size(); ++i) {
-    state->layers.push_back({decoder_[i].self.cache(sources.packing.count()),
-                             decoder_[i].cross.remember(source[i], sources.packing)});
-  }
-  return state;
+Column Transformer::encode(const Batch& inputs) const {
+  const Tokens sources = inputs.tokens("source");
+  return {encoder_.rows(sources), sources.packing};
 }
 
-Tensor Transformer::step(State& state, std::span<const int32_t> tokens) const {
+struct Transformer::Decoding : Generator::State {
+  const Transformer& model;
+  Hypotheses hypotheses;
+  std::vector<CrossBlock::Memory> layers;
+
+  explicit Decoding(const Transformer& of) : model(of) {
+    for (const CrossBlock& block : of.decoder_) layers.push_back({block.self.cache(0), {}});
+  }
+
+  size_t size() const override { return hypotheses.size(); }
+  std::vector<int32_t> lengths() const override {
+    return {hypotheses.lengths().begin(), hypotheses.lengths().end()};
+  }
+
+  void admit(const Batch& inputs) override {
+    const NoGrad no_grad;
+    const Tokens sources = inputs.tokens("source");
+    const std::vector<Tensor> source = model.looked_at(sources);
+    hypotheses.admit(inputs.size());
+    for (size_t i = 0; i < layers.size(); ++i) {
+      layers[i].self.admit(inputs.size());
+      KeyValueCache remembered = model.decoder_[i].cross.remember(source[i], sources.packing);
+      if (layers[i].source.sequences() == 0) {
+        layers[i].source = std::move(remembered);
+      } else {
+        layers[i].source.admit(remembered);
+      }
+    }
+  }
+
+  void reorder(std::span<const size_t> parents) override {
+    hypotheses.reorder(parents);
+    const auto kept = hypotheses.retire();
+    parallel_chunks(layers.size(), [&](size_t i) {
+      layers[i].self.reorder(parents);
+      if (kept) layers[i].source.reorder(*kept);
+    });
+  }
+
+  void rewind(std::span<const int32_t> to) override {
+    hypotheses.rewind(to);
+    for (CrossBlock::Memory& layer : layers) layer.self.rewind(to);
+  }
+};
+
+std::unique_ptr<Generator::State> Transformer::start() const {
+  return std::make_unique<Decoding>(*this);
+}
+
+Tensor Transformer::step(State& state, const Tokens& tokens, StepRows which) const {
   const NoGrad no_grad;
+  check_step(state, tokens);
   auto& decoding = dynamic_cast<Decoding&>(state);
-  const Packing one_each = Packing::even(tokens.size(), 1);
-  const Tensor ids = Tensor::ids(tokens, {tokens.size()});
-  Tensor x = embedding_(ids, one_each, decoding.written++);
+  const CrossBlock::Rows rows{tokens.packing, decoding.hypotheses.by_record(tokens.packing),
+                              decoding.hypotheses.record_lengths()};
+  Tensor x = embedding_(tokens.ids, tokens.packing, decoding.hypotheses.lengths());
+  decoding.hypotheses.advance(tokens.packing);
   for (size_t i = 0; i < decoder_.size(); ++i) {
-    x = decoder_[i].step(x, decoding.hypotheses, decoding.layers[i]);
+    x = decoder_[i].step(x, rows, decoding.layers[i]);
   }
-  return output(x);
+  return output(wanted_rows(x, tokens.packing, which));
 }
 
-std::vector<AttentionLayer> Transformer::attention_layers() const {
-  std::vector<AttentionLayer> all = encoder_.attention_layers();
-  for (const DecoderLayer& layer : decoder_) {
-    all.push_back({layer.self.name, AttentionPart::kDecoder, config_.heads});
-    all.push_back({layer.cross.name, AttentionPart::kCross, config_.heads});
+Signature Transformer::signature() const {
+  const std::optional<size_t> places = config_.placed().positions();
+  Signature signature{{{.name = "source", .framing = {.end = true}, .positions = places},
+                       {.name = "target", .written = true, .positions = places}},
+                      encoder_.layers("source")};
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    signature.layers.push_back({decoder_[i].self.name, "target", "target", config_.heads});
+    signature.layers.push_back(
+        {decoder_[i].cross.name, "target", "source", config_.heads, shares_of(i)});
   }
-  return all;
+  return signature;
 }
+
+void Transformer::pack() { pack_weights(*this); }
 
 void Transformer::visit(Visitor& v) {
   v("target_embedding", embedding_.table);
   v("source_embedding", encoder_.embedding.table);
   v("source_positions", encoder_.embedding.learned);
   v("target_positions", embedding_.learned);
-  v("encoder", encoder_.layers);
+  v("encoder", encoder_.blocks);
   v("encoder_norm", encoder_.norm);
   v("decoder", decoder_);
   v("decoder_norm", decoder_norm_);

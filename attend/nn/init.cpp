@@ -126,9 +126,13 @@ Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale) {
 }
 
 Tensor constant_parameter(const Shape& shape, float value) {
+  return constant_buffer(shape, value).require_grad();
+}
+
+Tensor constant_buffer(const Shape& shape, float value) {
   Tensor x = fresh(shape);
   if (x.allocated()) std::ranges::fill(x.span(), value);
-  return x.require_grad();
+  return x;
 }
 
 }  // namespace attend

@@ -26,8 +26,8 @@ Init init_from_name(
     std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
 std::string_view name_of(Init init);
 
-// Parameters that are made within its life, in this thread, have shapes but no memory and no
-// values. load_weights() (attend/io/safetensors.h) gives them both, once a file fits.
+// Parameters and buffers that are made within its life, in this thread, have shapes but no memory
+// and no values. load_weights() (attend/io/safetensors.h) gives them both, once a file fits.
 class ShapesOnly {
  public:
   ShapesOnly();
@@ -46,5 +46,6 @@ void initialize(const Tensor& x, Init init, RandomStream random, float scale = 1
 // A fresh leaf.
 Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale = 1.0f);
 Tensor constant_parameter(const Shape& shape, float value);
+Tensor constant_buffer(const Shape& shape, float value);  // takes no gradient
 
 }  // namespace attend

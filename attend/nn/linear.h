@@ -3,7 +3,6 @@
 
 #include "attend/nn/init.h"
 #include "attend/nn/visit.h"
-#include "attend/ops/linear.h"
 
 namespace attend {
 
@@ -13,31 +12,24 @@ struct LinearOptions {
 };
 
 struct Linear {
-  Tensor weight;                 // [out, in]
-  Tensor bias;                   // [out], or undefined
-  kernels::PackedMatrix packed;  // instead of the weight: see pack_weights
+  Weight weight;  // [out, in]
+  Tensor bias;    // [out], or undefined
 
   Linear() = default;
   Linear(size_t in, size_t out, Rng& rng, LinearOptions options = {})
       : weight(parameter({out, in}, options.init, rng)) {
     if (options.bias) bias = parameter({out}, Init::kZeros, rng);
   }
-  // Shares a weight [out, in] with another layer, such as an embedding.
-  static Linear tied(const Tensor& weight, const kernels::PackedMatrix& packed = {}) {
-    Linear layer;
-    layer.weight = weight;
-    layer.packed = packed;
-    return layer;
-  }
+  // Shares its weight with another layer, such as an embedding.
+  explicit Linear(Weight shared) : weight(std::move(shared)) {}
 
   // x [..., in] to [..., out].
   Tensor operator()(const Tensor& x, Activation activation = Activation::kIdentity) const {
-    return packed.empty() ? linear(x, weight, bias, activation)
-                          : linear(x, packed, bias, activation);
+    return weight.times(x, bias, activation);
   }
 
   void visit(Visitor& v) {
-    v.matrix("weight", weight, packed);
+    v("weight", weight);
     v("bias", bias);
   }
 };

@@ -51,8 +51,8 @@ struct BatchNorm {
   explicit BatchNorm(size_t channels)
       : weight(constant_parameter({channels}, 1.0f)),
         bias(constant_parameter({channels}, 0.0f)),
-        running_mean(Tensor::zeros({channels})),
-        running_var(Tensor::full({channels}, 1.0f)) {}
+        running_mean(constant_buffer({channels}, 0.0f)),
+        running_var(constant_buffer({channels}, 1.0f)) {}
 
   // x [..., channels]; updates the running statistics in training.
   Tensor operator()(const Tensor& x) const {

@@ -11,15 +11,15 @@ namespace detail {
 class Packer : public Visitor {
  private:
   void on_parameter(const std::string& /*path*/, Tensor& /*parameter*/) override {}
-  void on_matrix(const std::string& /*path*/, Tensor& weight,
-                 kernels::PackedMatrix& packed) override {
-    const auto [found, first] = done_.try_emplace(weight.storage());
+  void on_weight(const std::string& /*path*/, Weight& weight) override {
+    if (!weight.value.defined()) return;
+    const auto [found, first] = done_.try_emplace(weight.value.storage());
     if (first) {
       found->second =
-          kernels::PackedMatrix::from_columns(weight.extent(1), weight.extent(0), weight.storage());
+          kernels::PackedMatrix::from_columns(weight.in(), weight.out(), weight.value.storage());
     }
-    packed = found->second;
-    weight = Tensor();
+    weight.packed = found->second;
+    weight.value = Tensor();
   }
 
   std::map<std::shared_ptr<Storage>, kernels::PackedMatrix> done_;  // layers may share a weight

@@ -18,16 +18,35 @@ constexpr Named<PositionMode> kModes[] = {
     {PositionMode::kConcat, "concat"},
 };
 
-Tensor position_ids(const Packing& packing, size_t offset) {
+using Firsts = std::span<const int32_t>;
+
+int32_t first_of(Firsts first, size_t sequence) { return first.empty() ? 0 : first[sequence]; }
+
+Tensor position_ids(const Packing& packing, Firsts first) {
   Tensor ids = Tensor::empty({packing.rows()}, DType::kInt32);
   int32_t* out = ids.indices();
   for (size_t i = 0; i < packing.count(); ++i) {
-    for (size_t t = 0; t < packing.length(i); ++t) *out++ = static_cast<int32_t>(offset + t);
+    const int32_t begin = first_of(first, i);
+    for (size_t t = 0; t < packing.length(i); ++t) *out++ = begin + static_cast<int32_t>(t);
   }
   return ids;
 }
 
-void check(const PositionsConfig& config, const Tensor& x, const Packing& packing) {
+// One past the last position that any row has.
+size_t end_of(const Packing& packing, Firsts first) {
+  size_t end = 0;
+  for (size_t i = 0; i < packing.count(); ++i) {
+    if (packing.length(i) == 0) continue;
+    end = std::max(end, static_cast<size_t>(first_of(first, i)) + packing.length(i));
+  }
+  return end;
+}
+
+void check(const PositionsConfig& config, const Tensor& x, const Packing& packing, Firsts first) {
+  if (!first.empty() && (first.size() != packing.count() || std::ranges::min(first) < 0)) {
+    throw ShapeError("positions: {} first positions, the least {}, for {} sequences", first.size(),
+                     std::ranges::min(first), packing.count());
+  }
   if (x.rank() != 2 || x.extent(0) != packing.rows()) {
     throw ShapeError("positions: input {} does not have the {} rows of its packing", x.shape(),
                      packing.rows());
@@ -79,24 +98,24 @@ Tensor SinusoidalPositions::first_rows(size_t count) const {
 }
 
 Tensor SinusoidalPositions::operator()(const Tensor& x, const Packing& packing,
-                                       size_t offset) const {
-  check(config, x, packing);
-  const Tensor rows = first_rows(offset + packing.longest());
-  return combine(config.mode, x, embedding(rows, position_ids(packing, offset)));
+                                       Firsts first) const {
+  check(config, x, packing, first);
+  const Tensor rows = first_rows(end_of(packing, first));
+  return combine(config.mode, x, embedding(rows, position_ids(packing, first)));
 }
 
 LearnedPositions::LearnedPositions(const PositionsConfig& c, Rng& rng, float deviation)
     : config(c), weight(parameter({c.max_length, c.width}, Init::kNormal, rng, deviation)) {}
 
-Tensor LearnedPositions::operator()(const Tensor& x, const Packing& packing, size_t offset) const {
-  check(config, x, packing);
-  if (offset + packing.longest() > weight.extent(0)) {
+Tensor LearnedPositions::operator()(const Tensor& x, const Packing& packing, Firsts first) const {
+  check(config, x, packing, first);
+  if (const size_t end = end_of(packing, first); end > weight.extent(0)) {
     throw ShapeError(
         "positions: a sequence reaches position {} but the table {} ends at {}; cut it, or "
         "train with a larger max_length",
-        offset + packing.longest(), weight.shape(), weight.extent(0));
+        end, weight.shape(), weight.extent(0));
   }
-  return combine(config.mode, x, embedding(weight, position_ids(packing, offset)));
+  return combine(config.mode, x, embedding(weight, position_ids(packing, first)));
 }
 
 }  // namespace attend

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 
 #include "attend/nn/init.h"
@@ -35,8 +36,10 @@ struct SinusoidalPositions {
   SinusoidalPositions() = default;
   explicit SinusoidalPositions(const PositionsConfig& config);
 
-  // `offset` is the position of the first row of each sequence: how far a decoder has come.
-  Tensor operator()(const Tensor& x, const Packing& packing, size_t offset = 0) const;
+  // `first` is the position of the first row of each sequence, 0 where it is empty: how far a
+  // decoder has come with each.
+  Tensor operator()(const Tensor& x, const Packing& packing,
+                    std::span<const int32_t> first = {}) const;
 
   void visit(Visitor&) {}  // nothing is learned, and the table need not be saved
 
@@ -63,7 +66,8 @@ struct LearnedPositions {
   LearnedPositions(const PositionsConfig& config, Rng& rng, float deviation = 0.02f);
 
   // Throws ShapeError where a sequence reaches past max_length.
-  Tensor operator()(const Tensor& x, const Packing& packing, size_t offset = 0) const;
+  Tensor operator()(const Tensor& x, const Packing& packing,
+                    std::span<const int32_t> first = {}) const;
 
   void visit(Visitor& v) { v("weight", weight); }
 };

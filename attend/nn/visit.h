@@ -7,15 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "attend/kernels/gemm.h"
+#include "attend/nn/weight.h"
 #include "attend/tensor/named.h"
-#include "attend/tensor/tensor.h"
 
 namespace attend {
 
 // A module is a plain struct with `void visit(Visitor& v)` that calls v(name, part) for each
-// parameter, module, or vector of modules in it, and v.buffer(name, tensor) for what is saved but
-// not trained.
+// parameter, weight, module, or vector of modules in it, and v.buffer(name, tensor) for what is
+// saved but not trained.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -23,9 +22,8 @@ class Visitor {
   void operator()(const std::string& name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(path_ + name, parameter);
   }
-  // A parameter [out, in], of a layer that can do with `packed` instead.
-  void matrix(const std::string& name, Tensor& parameter, kernels::PackedMatrix& packed) {
-    if (parameter.defined()) on_matrix(path_ + name, parameter, packed);
+  void operator()(const std::string& name, Weight& weight) {
+    if (weight.defined()) on_weight(path_ + name, weight);
   }
   void buffer(const std::string& name, Tensor& tensor) {
     if (tensor.defined()) on_buffer(path_ + name, tensor);
@@ -44,8 +42,8 @@ class Visitor {
 
  protected:
   virtual void on_parameter(const std::string& path, Tensor& parameter) = 0;
-  virtual void on_matrix(const std::string& path, Tensor& parameter, kernels::PackedMatrix&) {
-    on_parameter(path, parameter);
+  virtual void on_weight(const std::string& path, Weight& weight) {
+    if (weight.value.defined()) on_parameter(path, weight.value);
   }
   virtual void on_buffer(const std::string& /*path*/, Tensor& /*buffer*/) {}
 
@@ -56,39 +54,51 @@ class Visitor {
 namespace detail {
 class Collector : public Visitor {
  public:
-  explicit Collector(bool buffers) : buffers_(buffers) {}
+  struct What {
+    bool parameters = false, buffers = false;
+  };
+  explicit Collector(What what) : what_(what) {}
   std::vector<NamedTensor> found;
 
  private:
   void on_parameter(const std::string& path, Tensor& parameter) override {
-    if (!buffers_) add(path, parameter);
+    if (what_.parameters) add(path, parameter);
   }
   void on_buffer(const std::string& path, Tensor& buffer) override {
-    if (buffers_) add(path, buffer);
+    if (what_.buffers) add(path, buffer);
   }
   void add(const std::string& path, const Tensor& tensor) {
     if (seen_.insert(tensor.storage().get()).second) found.push_back({path, tensor});
   }
 
-  bool buffers_;
+  What what_;
   std::unordered_set<const Storage*> seen_;
 };
+
+template <typename Module>
+std::vector<NamedTensor> collect(Module& module, Collector::What what) {
+  Collector collector(what);
+  module.visit(collector);
+  return std::move(collector.found);
+}
 }  // namespace detail
 
 // The parameters of a module in the order of its visit, each under its dotted path. A parameter
 // that several parts share is listed once, under its first path.
 template <typename Module>
 std::vector<NamedTensor> parameters(Module& module) {
-  detail::Collector collector(false);
-  module.visit(collector);
-  return std::move(collector.found);
+  return detail::collect(module, {.parameters = true});
 }
 
 template <typename Module>
 std::vector<NamedTensor> buffers(Module& module) {
-  detail::Collector collector(true);
-  module.visit(collector);
-  return std::move(collector.found);
+  return detail::collect(module, {.buffers = true});
+}
+
+// Both: all that a file of the module holds.
+template <typename Module>
+std::vector<NamedTensor> parameters_and_buffers(Module& module) {
+  return detail::collect(module, {.parameters = true, .buffers = true});
 }
 
 template <typename Module>

@@ -1,8 +1,10 @@
 #include "attend/ops/shape.h"
 
 #include <algorithm>
+#include <array>
 
 #include "attend/base/error.h"
+#include "attend/base/parallel.h"
 #include "attend/kernels/elementwise.h"
 #include "attend/kernels/transpose.h"
 #include "attend/ops/rows.h"
@@ -106,6 +108,77 @@ Tensor no_rows(size_t width, std::span<const Tensor> inputs) {
       if (grads.wants(x)) grads.accumulator(x);
     }
   });
+}
+
+namespace {
+
+using Steps = std::array<size_t, Shape::kMaxRank>;
+
+// From one element to the next along each axis.
+Steps steps_of(const Tensor& x) {
+  Steps steps{};
+  size_t step = 1;
+  for (size_t axis = x.rank(); axis-- > 0;) {
+    steps[axis] = step;
+    step *= axis + 1 == x.rank() ? x.stride() : x.shape()[static_cast<int>(axis)];
+  }
+  return steps;
+}
+
+// to[i...] = or += from[...], where a step along axis a of `to` is a step along axes[a] of `from`.
+// Rows of `to` are independent of each other.
+void copy_permuted(const Tensor& from, const Tensor& to, std::span<const size_t> axes, bool add) {
+  const Steps steps = steps_of(from);
+  const size_t rank = to.rank(), width = to.width(), inner = steps[axes[rank - 1]];
+  parallel_for(to.rows(), 1 + 16384 / (width + 1), [&](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row) {
+      const float* x = from.data();
+      size_t rest = row;
+      for (size_t axis = rank - 1; axis-- > 0;) {
+        const size_t extent = to.shape()[static_cast<int>(axis)];
+        x += rest % extent * steps[axes[axis]];
+        rest /= extent;
+      }
+      float* y = to.data() + row * to.stride();
+      if (!add && inner == 1) {
+        std::copy_n(x, width, y);
+      } else if (!add) {
+        for (size_t c = 0; c < width; ++c) y[c] = x[c * inner];
+      } else {
+        for (size_t c = 0; c < width; ++c) y[c] += x[c * inner];
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Tensor permute(const Tensor& x, std::span<const int> order) {
+  const size_t rank = x.rank();
+  std::vector<size_t> axes, back(rank, rank);
+  for (const int axis : order) {
+    axes.push_back(x.shape().axis(axis));
+    back[axes.back()] = axes.size() - 1;
+  }
+  if (axes.size() != rank || std::ranges::find(back, rank) != back.end()) {
+    throw ShapeError("permute: axes {} of {}; name each of its {} axes once",
+                     fmt::join(order, ", "), x.shape(), rank);
+  }
+  if (rank < 2) return x;
+  Shape shape = x.shape();
+  for (size_t axis = 0; axis < rank; ++axis) {
+    shape.set(static_cast<int>(axis), x.shape()[static_cast<int>(axes[axis])]);
+  }
+  const Tensor y = Tensor::empty(shape);
+  copy_permuted(x, y, axes, false);
+  return record(y, {x}, [x, back](const Tensor& dy, Grads& grads) {
+    const Gradient dx = grads.of(x);
+    copy_permuted(dy, dx.tensor, back, dx.add);
+  });
+}
+
+Tensor permute(const Tensor& x, std::initializer_list<int> axes) {
+  return permute(x, std::span(axes.begin(), axes.size()));
 }
 
 Tensor transpose(const Tensor& x) {

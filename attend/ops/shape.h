@@ -33,4 +33,9 @@ Tensor no_rows(size_t width, std::span<const Tensor> inputs);
 // x [m, n] to [n, m].
 Tensor transpose(const Tensor& x);
 
+// Axis i of the result is axis axes[i] of x: permute(x, {0, 2, 1, 3}) of [a, b, c, d] is
+// [a, c, b, d]. Every axis occurs once; negative ones count from the end. Makes a copy.
+Tensor permute(const Tensor& x, std::initializer_list<int> axes);
+Tensor permute(const Tensor& x, std::span<const int> axes);
+
 }  // namespace attend

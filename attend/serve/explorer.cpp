@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "attend/base/printable.h"
 #include "attend/base/version.h"
 #include "attend/inspect/graph.h"
 #include "attend/inspect/heat_map.h"
@@ -25,12 +26,25 @@ constexpr size_t kMostLogBytes = 4 << 20;  // of one answer
 constexpr size_t kLargestThumbnail = 128;
 constexpr size_t kSaliencyTurn = 1024;  // rows of a model, until others may compute
 
-Json layers_json(const Seq2Seq& model) {
+Json layers_json(const Signature& signature) {
   Json layers = Json::array();
-  for (const AttentionLayer& layer : model.attention_layers()) {
-    layers.push_back({{"name", layer.name}, {"part", name_of(layer.part)}, {"heads", layer.heads}});
+  for (const AttentionLayer& layer : signature.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"queries", layer.queries},
+                      {"keys", layer.keys},
+                      {"heads", layer.heads}});
   }
   return layers;
+}
+
+Json columns_json(const Signature& signature) {
+  Json columns = Json::array();
+  for (const ColumnSpec& column : signature.columns) {
+    columns.push_back({{"name", column.name},
+                       {"kind", name_of(column.kind)},
+                       {"written", column.written || column.kind == ColumnKind::kLabel}});
+  }
+  return columns;
 }
 
 void append_number(std::string& bytes, size_t number) {
@@ -67,39 +81,40 @@ size_t number_of(std::string_view what, std::string_view text) {
   int64_t number = 0;  // of bytes or steps, which have a sign elsewhere
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw ConfigError("{} is '{}'; it should be a whole number from 0", what, text.substr(0, 40));
+    throw ConfigError("{} is '{}'; use a whole number from 0", what, shown_name(text));
   }
   return static_cast<size_t>(number);
 }
 
 // That of the run, or of another leaf of its tree: the last number of "1,4,9".
-Reading reading_of(const ExplorerRun& run, const std::string& path) {
-  if (path.empty()) return run.reading;
+Trace trace_of(const TextModel& model, const ExplorerRun& run, const std::string& path) {
+  if (path.empty()) return run.trace;
   const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
   const size_t node = number_of("node", last);
   if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
-  Reading reading = run.reading;
-  reading.target = run.tree->tokens(node);
-  if (reading.target != run.reading.target) reading.target_pieces.clear();
-  return reading;
+  return with_output(model, run.trace, run.tree->tokens(node));
 }
 
-Tensor chosen_map(const TextModel& model, const Reading& reading,
+// The pair of sequences that is asked for; where a part of it is left open, the first that fits.
+SequencePair asked_pair(const Trace& trace, const Explorer::Parameters& parameters) {
+  const SequencePair asked{parameter(parameters, "queries"), parameter(parameters, "keys")};
+  const bool is_whole = !asked.queries.empty() && !asked.keys.empty();
+  return is_whole ? asked : chosen_pair(trace.layers, asked.queries, asked.keys);
+}
+
+Tensor chosen_map(const TextModel& model, const Trace& trace,
                   const Explorer::Parameters& parameters) {
-  const std::string part = parameter(parameters, "part", "cross");
-  if (const std::string reduction = parameter(parameters, "reduction"); !reduction.empty()) {
-    const AttentionPart whose = attention_part_from_name(part);
-    attention_layers(*model.model, whose);  // throws where there are none
-    if (reduction == "mean") return mean_map(model, reading, whose);
-    if (reduction != "rollout" && reduction != "flow") {
-      throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow", reduction);
-    }
-    const bool flows = reduction == "flow";
-    return part_of(relevance(model, reading, flows ? GraphMethod::kFlow : GraphMethod::kRollout),
-                   whose);
+  const std::string reduction = parameter(parameters, "reduction");
+  if (reduction.empty()) {
+    return attention_map(model, trace, parameter(parameters, "layer"),
+                         HeadChoice::parse(parameter(parameters, "head", "mean")));
   }
-  return attention_map(model, reading, parameter(parameters, "layer"),
-                       HeadChoice::parse(parameter(parameters, "head", "mean")));
+  const SequencePair pair = asked_pair(trace, parameters);
+  if (reduction == "mean") return mean_map(model, trace, pair);
+  if (reduction == "rollout") return relevance(model, trace, GraphMethod::kRollout, pair);
+  if (reduction == "flow") return relevance(model, trace, GraphMethod::kFlow, pair);
+  throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow",
+                    shown_name(reduction));
 }
 
 }  // namespace
@@ -129,12 +144,14 @@ std::string Explorer::models() const {
   Json all = Json::array();
   for (size_t i = 0; i < models_.size(); ++i) {
     const auto& [directory, text] = models_[i];
+    const Signature signature = text.model->signature();
     all.push_back({{"id", i},
                    {"name", directory.root.string()},
-                   {"kind", name_of(text.config.kind)},
+                   {"kind", text.config.kind.name},
                    {"parameters", parameter_count(*text.model)},
-                   {"writes", text.config.kind != ModelKind::kLabel},
-                   {"layers", layers_json(*text.model)},
+                   {"writes", text.model->generator() != nullptr},
+                   {"sequences", columns_json(signature)},
+                   {"layers", layers_json(signature)},
                    {"snapshots", snapshot_steps(directory).size()}});
   }
   return json_text({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
@@ -146,7 +163,7 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
   const std::filesystem::path log = model(number).directory.log();
   std::error_code none;
   const size_t size = std::filesystem::file_size(log, none);
-  if (from > size) from = 0;  // it was begun anew
+  if (from > size) from = 0;  // the log was started again
   std::ifstream file(log, std::ios::binary);
   std::string text;
   if (!none && file.seekg(static_cast<std::streamoff>(from))) {
@@ -154,7 +171,7 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<size_t>(file.gcount()));
   }
-  // No report is so long: what goes on past it is passed over.
+  // No report is so long: what goes on past it is skipped.
   if (text.size() < kMostLogBytes || text.find('\n') != text.npos) {
     text.resize(text.rfind('\n') + 1);
   }
@@ -175,22 +192,18 @@ std::string Explorer::snapshots(size_t number) const {
   Json sentences = Json::array();
   if (!steps.empty()) {
     const Snapshot last(directory, steps.back());
-    last.check_ids(text);
-    // Training may have gone on with other sentences.
+    // Training may have resumed with other sentences.
     std::erase_if(steps, [&](int64_t step) { return !last.is_of_same(Snapshot(directory, step)); });
     for (size_t i = 0; i < last.sentences(); ++i) {
-      const Reading reading = last.reading(i);
-      Json parts;
-      for (const AttentionPart part :
-           {AttentionPart::kEncoder, AttentionPart::kDecoder, AttentionPart::kCross}) {
-        const MapLabels labels = map_labels(text, reading, part);
-        parts[name_of(part)] = {{"rows", labels.rows}, {"columns", labels.columns}};
-      }
-      sentences.push_back({{"text", text.source->decode(reading.source)}, {"labels", parts}});
+      const Trace trace = last.trace(text, i);
+      const TraceSequence& first = trace.sequences.front();
+      sentences.push_back({{"text", text.tokenizer(first.name).decode(first.text_ids())},
+                           {"sequences", sequences_json(trace)}});
     }
   }
-  return json_text(
-      {{"steps", steps}, {"sentences", sentences}, {"layers", layers_json(*text.model)}});
+  return json_text({{"steps", steps},
+                    {"sentences", sentences},
+                    {"layers", layers_json(text.model->signature())}});
 }
 
 std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) const {
@@ -205,7 +218,7 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
   std::unique_lock computing(computing_, std::defer_lock);
   const EmitJson tell = [&](const Json& event) {
     const bool mine = computing.owns_lock();
-    if (mine) computing.unlock();  // others may have a turn, also while nobody takes what is told
+    if (mine) computing.unlock();  // others may have a turn, also while the client is slow
     const bool wanted = emit(json_text(event));
     if (mine) computing.lock();
     return wanted;
@@ -218,7 +231,7 @@ void Explorer::start_run(std::string_view text, const Emit& emit) {
       request.number = next_run_++;
     }
     computing.lock();
-    auto run = request.target ? given_run(asked, request, tell) : written_run(asked, request, tell);
+    auto run = run_request(asked, request, tell);
     if (!run) return;  // nobody listens any more
     const Json done = run->done;
     keep(request.number, std::make_shared<const ExplorerRun>(*std::move(run)));
@@ -243,38 +256,34 @@ void Explorer::keep(size_t number, std::shared_ptr<const ExplorerRun> run) {
 
 std::string Explorer::run(size_t number) const {
   const auto run = find(number);
-  const MapLabels labels = map_labels(model(run->model).model, run->reading, AttentionPart::kCross);
-  return json_text({{"model", run->model},
-                    {"source", labels.columns},
-                    {"target", labels.rows},
-                    {"text", run->text}});
+  return json_text(
+      {{"model", run->model}, {"text", run->text}, {"sequences", sequences_json(run->trace)}});
 }
 
-std::string Explorer::labels(size_t number, const Parameters& parameters) const {
+std::string Explorer::sequences(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
-  const MapLabels labels =
-      map_labels(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
-                 attention_part_from_name(parameter(parameters, "part", "cross")));
-  return json_text({{"rows", labels.rows}, {"columns", labels.columns}});
+  const Trace trace = trace_of(model(run->model).model, *run, parameter(parameters, "path"));
+  return json_text({{"sequences", sequences_json(trace)}});
 }
 
 std::string Explorer::map(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
-  const Reading reading = reading_of(*run, parameter(parameters, "path"));
+  const TextModel& text = model(run->model).model;
+  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
   const ShortTurn computing(computing_);
-  return map_bytes(chosen_map(model(run->model).model, reading, parameters));
+  return map_bytes(chosen_map(text, trace, parameters));
 }
 
 std::string Explorer::thumbnails(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const size_t size = number_of("size", parameter(parameters, "size", "24"));
   if (size == 0 || size > kLargestThumbnail) {
-    throw ConfigError("thumbnails of size {}; from 1 to {}", size, kLargestThumbnail);
+    throw ConfigError("thumbnails of size {}; use 1 to {}", size, kLargestThumbnail);
   }
+  const TextModel& text = model(run->model).model;
+  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
   const ShortTurn computing(computing_);
-  const Thumbnails all =
-      attend::thumbnails(model(run->model).model, reading_of(*run, parameter(parameters, "path")),
-                         attention_part_from_name(parameter(parameters, "part", "cross")), size);
+  const Thumbnails all = attend::thumbnails(text, trace, asked_pair(trace, parameters), size);
   std::string bytes;
   for (const size_t extent : {all.layers, all.heads, all.rows, all.columns}) {
     append_number(bytes, extent);
@@ -286,24 +295,27 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
 
 Explorer::Writer Explorer::saliency(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
-  const Reading reading = reading_of(*run, parameter(parameters, "path"));
+  const TextModel& text = model(run->model).model;
+  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
   const SaliencyConfig config{
       .method = saliency_method_from_name(parameter(parameters, "method", "gradient")),
       .most_rows = kSaliencyTurn};
-  check_saliency(reading, config);
-  return [this, run, reading, config](const EmitBytes& emit) {
+  check_saliency(trace, config);
+  const size_t keys = trace.index_of(saliency_keys(trace, parameter(parameters, "keys")));
+  return [this, &text, trace, config, keys](const EmitBytes& emit) {
     std::unique_lock computing(computing_);
     size_t written = 0;
     const auto write = [&](const Saliency& found, size_t known) {
-      std::string bytes = written == 0 && known > 0 ? extents_bytes(found.source) : "";
-      append_values(bytes, found.source.slice_rows(written, known - written).span());
+      const Tensor& map = found[keys];
+      std::string bytes = written == 0 && known > 0 ? extents_bytes(map) : "";
+      append_values(bytes, map.slice_rows(written, known - written).span());
       written = known;
       computing.unlock();  // others may have a turn
       const bool wanted = emit(bytes);
       computing.lock();
       return wanted;
     };
-    attend::saliency(model(run->model).model, reading, config, write);
+    attend::saliency(text, trace, config, write);
   };
 }
 

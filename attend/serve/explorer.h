@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "attend/base/error.h"
-#include "attend/inspect/reading.h"
 #include "attend/io/model_directory.h"
+#include "attend/models/text_model.h"
 #include "attend/serve/turn_lock.h"
 
 namespace attend {
@@ -48,20 +48,20 @@ class Explorer {
   std::string snapshots(size_t model) const;
   std::string snapshot_map(size_t model, const Parameters& parameters) const;
 
-  // Takes one line of JSON, and gives false where nobody listens any more.
+  // Takes one line of JSON; returns false where nobody listens any more.
   using Emit = std::function<bool(const std::string& line)>;
-  // Starts a run and tells of it, event by event; an Error is an event as well.
+  // Starts a run and reports it, event by event; an Error is an event as well.
   void start_run(std::string_view request, const Emit& emit);
 
   std::string run(size_t number) const;
-  std::string labels(size_t number, const Parameters& parameters) const;
+  std::string sequences(size_t number, const Parameters& parameters) const;
   std::string map(size_t number, const Parameters& parameters) const;
   std::string thumbnails(size_t number, const Parameters& parameters) const;
 
-  // Takes some octets, or none to be asked whether anybody listens; gives false where nobody does.
+  // Takes some bytes, or none to find out whether anybody listens; returns false where nobody does.
   using EmitBytes = std::function<bool(const std::string& bytes)>;
   using Writer = std::function<void(const EmitBytes& emit)>;
-  // Checks what is asked for; what it returns writes the map, rows as they are known.
+  // Checks what is asked for; what it returns writes the map, row by row as they become known.
   Writer saliency(size_t number, const Parameters& parameters) const;
 
  private:

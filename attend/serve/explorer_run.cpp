@@ -1,13 +1,9 @@
 #include "attend/serve/explorer_run.h"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
-#include "attend/base/special_tokens.h"
-#include "attend/decode/line_limit.h"
-#include "attend/inspect/step_rows.h"
-#include "attend/io/bounded_json.h"
-#include "attend/io/json_text.h"
+#include "attend/inspect/attention_maps.h"
+#include "attend/inspect/step_weights.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
@@ -18,257 +14,227 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidestBeam = 16, kMostCandidates = 20;  // as the page has them
-constexpr size_t kMostTokens = 4096;                      // of a side
-
-// JSON has no infinity, and nothing that is no number.
-double shown(double log_probability) {
-  constexpr double kLeast = -1e4;
-  return std::isfinite(log_probability) ? std::max(log_probability, kLeast) : kLeast;
-}
-
-Json node_json(const Tokenizer& tokenizer, size_t number, const BeamNode& node) {
-  return {{"id", number},
-          {"parent", node.parent},
-          {"token", tokenizer.piece(node.token)},
-          {"token_id", node.token},
-          {"log_probability", shown(double{node.log_probability})},
-          {"total", shown(node.total)},
-          {"kept", node.kept},
-          {"ended", node.kept && node.token == kEnd}};
-}
-
-Json hypothesis_json(const std::string& text, const std::vector<size_t>& path, double score) {
-  return {{"text", text}, {"path", path}, {"score", shown(score)}};
-}
-
-void check_length(const TextModel& model, std::string_view what, size_t tokens) {
-  const LineLimit limit = line_limit(model.config, kMostTokens);
-  if (limit.allows(tokens)) return;
-  if (limit.by_places) limit.fail(fmt::format("run: {}", what), tokens);
-  throw DataError("run: the {} has {} tokens; the page shows at most {}", what, tokens,
-                  kMostTokens);
-}
+constexpr size_t kMostTokens = 4096;        // of a sequence
+constexpr size_t kTokensFromNothing = 256;  // that are written where nothing is read
 
 // What the page asks for as the model reads it. Throws DataError where it is too long.
-Reading asked_reading(const TextModel& model, const RunRequest& request) {
-  Reading reading = given_reading(model, request.source, request.target.value_or(""));
-  check_length(model, "input", reading.source.size() - 1);
-  check_length(model, "output", reading.target.size());
-  return reading;
-}
-
-void tell_source(const TextModel& model, const Reading& reading, size_t run, const EmitJson& emit) {
-  emit({{"event", "source"},
-        {"run", run},
-        {"tokens", map_labels(model, reading, AttentionPart::kCross).columns},
-        {"tokenizer", name_of(model.target->kind())}});
-}
-
-Json done_json(const TextModel& model, const ExplorerRun& run, Json hypotheses) {
-  Json best = hypotheses.front();
-  return {{"event", "done"},
-          {"text", run.text},
-          {"tokens", map_labels(model, run.reading, AttentionPart::kCross).rows},
-          {"path", best["path"]},
-          {"score", best["score"]},
-          {"hypotheses", std::move(hypotheses)}};
-}
-
-// Nodes `first` to the last of a tree, the best of them, and where it looked.
-Json step_json(const TextModel& model, const BeamTree& tree, size_t first, size_t best,
-               const std::vector<float>& row) {
-  Json nodes = Json::array();
-  for (size_t n = first; n <= tree.nodes().size(); ++n) {
-    nodes.push_back(node_json(*model.target, n, tree.node(n)));
-  }
-  return {{"event", "step"},
-          {"nodes", nodes},
-          {"best", best},
-          {"text", model.target->decode(tree.tokens(best))},
-          {"row", row}};
-}
-
-// What a model finds likely after each token of a given target, and where it looks meanwhile.
-struct Forced {
-  std::vector<int32_t> written;  // the end last
-  std::vector<float> log_probabilities;
-  size_t k;                   // likeliest tokens of each row
-  std::vector<int32_t> ids;   // [rows, k]; -1: none
-  std::vector<float> values;  // their log-probabilities
-  Tensor looks;               // [rows, source tokens]; undefined without attention
-
-  Forced(const TextModel& model, const Reading& reading, size_t top) {
-    const NoGrad no_grad;
-    const auto cross = layers_of(model.model->attention_layers(), AttentionPart::kCross);
-    float heads = 0;
-    for (const AttentionLayer& layer : cross) heads += static_cast<float>(layer.heads);
-    const Tensor logits =
-        visit_heads(model, reading, cross, [&](size_t, size_t, const Tensor& weights) {
-          const Tensor share = scale(weights, 1.0f / heads);
-          looks = looks.defined() ? attend::add(looks, share) : share;
-        });
-    written = reading.target;
-    written.push_back(kEnd);
-    const Tensor losses = cross_entropy(logits, Tensor::ids(written, {written.size()}),
-                                        {.reduction = Reduction::kNone});
-    for (const float loss : losses.span()) log_probabilities.push_back(-loss);
-    k = std::min(top, logits.width());
-    ids.resize(logits.rows() * k);
-    values.resize(ids.size());
-    kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
-                   values.data());
-  }
-
-  std::vector<float> row(size_t t) const {
-    return looks.defined() ? looks.slice_rows(t, 1).to_vector() : std::vector<float>();
-  }
-};
-
-// A value for a message; what holds others is only named.
-std::string brief(const Json& value) {
-  if (value.is_structured()) return fmt::format("an {}", value.type_name());
-  return json_text(value).substr(0, 40);
-}
-
-// JSON would make a large number of a negative one, and a whole one of a fraction.
-size_t number_of(const Json& json, const char* name, size_t otherwise) {
-  if (!json.contains(name)) return otherwise;
-  const Json& value = json[name];
-  if (value.is_number_unsigned()) return value.get<size_t>();
-  throw ConfigError("run: {} is {}; it should be a whole number from 0", name, brief(value));
-}
-
-std::vector<int32_t> ids_of(const Json& json, const char* name) {
-  std::vector<int32_t> ids;
-  if (!json.contains(name) || json[name].is_null()) return ids;
-  if (!json[name].is_array()) {
-    throw ConfigError("run: {} is {}; it should be an array of ids", name, brief(json[name]));
-  }
-  for (const Json& id : json[name]) {
-    if (!id.is_number_unsigned() || id.get<size_t>() > std::numeric_limits<int32_t>::max()) {
-      throw ConfigError("run: {} has {}; ids are whole numbers from 0", name, brief(id));
+Trace asked_trace(const TextModel& model, const RunRequest& request) {
+  TraceTexts texts = request.texts;
+  const Signature signature = model.model->signature();
+  for (const ColumnSpec& column : signature.columns) {
+    const bool read = column.kind == ColumnKind::kTokens && !column.written;
+    if (!read && texts.contains(column.name)) {
+      throw ConfigError("run: '{}' is written, not read: give it as start or as output",
+                        column.name);
     }
-    ids.push_back(id.get<int32_t>());
+    if (!read && request.output) texts[column.name] = *request.output;
+  }
+  Trace trace = given_trace(model, texts);
+  for (const TraceSequence& sequence : trace.sequences) {
+    check_length("run", signature.column(sequence.name), sequence.text_ids().size(), kMostTokens);
+  }
+  return trace;
+}
+
+// What the output is to begin with; empty where nothing is given.
+std::vector<int32_t> beginning_of(const TextModel& model, const RunRequest& request,
+                                  const Trace& trace) {
+  const TraceSequence& written = *trace.written();
+  const Tokenizer& tokenizer = model.tokenizer(written.name);
+  const auto ids = request.start.empty() ? request.start_ids : tokenizer.encode(request.start);
+  check_length("run", model.model->signature().column(written.name), ids.size(), kMostTokens);
+  for (const int32_t id : ids) {
+    if (static_cast<size_t>(id) < tokenizer.size()) continue;
+    throw DataError("run: start_ids has {}; the vocabulary has {} tokens, from 0", id,
+                    tokenizer.size());
   }
   return ids;
 }
 
-// What the output is to begin with; nothing where nothing is given.
-Prefixes beginning_of(const TextModel& model, const RunRequest& request) {
-  if (request.start.empty() && request.start_ids.empty()) return {};
-  const auto ids = request.start.empty() ? request.start_ids : model.target->encode(request.start);
-  check_length(model, "beginning", ids.size());
-  for (const int32_t id : ids) {
-    if (static_cast<size_t>(id) < model.target->size()) continue;
-    throw DataError("run: start_ids has {}; the vocabulary has {} tokens, from 0", id,
-                    model.target->size());
+// The logits of a pass over the whole record, and where each written item looked meanwhile.
+struct WatchedPass {
+  Tensor logits;
+  Tensor looked;  // [written, keys]; undefined without attention
+  bool is_self = false;
+
+  WatchedPass(const TextModel& model, const Trace& trace, const std::optional<SequencePair>& pair) {
+    std::vector<AttentionLayer> layers;
+    if (pair) layers = layers_between(trace.layers, *pair);
+    is_self = pair && pair->is_self();
+    float heads = 0;
+    for (const AttentionLayer& layer : layers) heads += static_cast<float>(layer.heads);
+    const NoGrad no_grad;
+    logits = visit_heads(model, trace, layers, [&](size_t, size_t, const Tensor& weights) {
+      const Tensor share = scale(weights, 1.0f / heads);
+      looked = looked.defined() ? add(looked, share) : share;
+    });
   }
-  return {ids};
+
+  // A sequence that looks at itself has seen what was written so far.
+  std::vector<float> row(size_t item) const {
+    if (!looked.defined()) return {};
+    std::vector<float> weights = looked.slice_rows(item, 1).to_vector();
+    if (is_self) weights.resize(item + 1);
+    return weights;
+  }
+
+  std::vector<float> log_probabilities(std::span<const int32_t> written) const {
+    const NoGrad no_grad;
+    const Tensor losses = cross_entropy(logits, Tensor::ids(written, {written.size()}),
+                                        {.reduction = Reduction::kNone});
+    std::vector<float> all = losses.to_vector();
+    for (float& loss : all) loss = -loss;
+    return all;
+  }
+
+  // The likeliest of each row; -1 where there are no more.
+  struct Likeliest {
+    size_t count;
+    std::vector<int32_t> ids;
+    std::vector<float> log_probabilities;
+  };
+  Likeliest likeliest(size_t most) const {
+    const size_t count = std::min(most, logits.width()), rows = logits.rows();
+    Likeliest found{count, std::vector<int32_t>(rows * count), std::vector<float>(rows * count)};
+    kernels::top_k({logits.data(), rows, logits.width(), logits.stride()}, count, found.ids.data(),
+                   found.log_probabilities.data());
+    return found;
+  }
+};
+
+ExplorerRun finished(const RunRequest& request, Trace trace, std::shared_ptr<const BeamTree> tree,
+                     Json done) {
+  std::string text = done["text"];
+  return {request.model, std::move(trace), std::move(text), std::move(tree), std::move(done)};
 }
 
 // Ends a search whose listener has gone.
 struct NobodyListens {};
 
-Json parse_request(std::string_view text) {
-  constexpr DocumentLimits kLimits{.values = 20'000, .depth = 16};
-  try {
-    return parse_bounded_json(text, "the request", kLimits);
-  } catch (const FormatError& error) {
-    throw DataError("run: {}", error.what());
-  }
-}
-
-}  // namespace
-
-RunRequest RunRequest::parse(std::string_view text) {
-  const Json json = parse_request(text);
-  if (!json.is_object()) throw DataError("run: the request is no JSON object");
-  RunRequest request;
-  try {
-    request.model = number_of(json, "model", request.model);
-    request.source = json.at("source").get<std::string>();
-    request.start = json.value("start", "");
-    request.start_ids = ids_of(json, "start_ids");
-    if (json.contains("target") && !json["target"].is_null()) {
-      request.target = json["target"].get<std::string>();
-    }
-    request.beam = number_of(json, "beam", request.beam);
-    request.top = number_of(json, "top", request.top);
-  } catch (const nlohmann::json::exception&) {
-    throw DataError("run: it needs a source, which is a string, as start and target are");
-  }
-  if (!request.start.empty() && !request.start_ids.empty()) {
-    throw ConfigError("run: a beginning is given as start or as start_ids, not both");
-  }
-  const auto within = [](size_t asked, size_t limit) { return asked >= 1 && asked <= limit; };
-  if (!within(request.beam, kWidestBeam) || !within(request.top, kMostCandidates)) {
-    throw ConfigError("run: a beam of {} and {} candidates; they go from 1 to {} and {}",
-                      request.beam, request.top, kWidestBeam, kMostCandidates);
-  }
-  return request;
-}
-
 std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
-                                       const EmitJson& emit) {
-  ExplorerRun run{request.model, asked_reading(model, request), {}, {}};
-  const Prefixes start = beginning_of(model, request);
-  tell_source(model, run.reading, request.number, emit);
-  StepRows rows(model.model->attention_layers(), run.reading.source.size());
-  const auto tree = std::make_shared<BeamTree>(request.top);
+                                       Trace trace, const RunEvents& events) {
+  const std::vector<int32_t> start = beginning_of(model, request, trace);
+  events.start(trace);
+  std::optional<StepWeights> weights;
+  if (events.watched()) weights.emplace(trace, *events.watched());
+  const auto tree = std::make_shared<BeamTree>(request.top, events.end());
   tree->on_step_call([&](const BeamTree::Step& step) {
-    const std::vector<float> row = rows.finish_step(step.best_parent);
-    if (!emit(step_json(model, *tree, step.first, step.best, row))) throw NobodyListens();
+    const auto row = weights ? weights->finish_step(step.best_parent) : std::vector<float>();
+    if (!events.step(*tree, step.first, step.best, row)) throw NobodyListens();
   });
-  SearchConfig config{.beam = request.beam, .n_best = request.beam};
-  config.observer = tree.get();
-  const size_t given = start.empty() ? 0 : start.front().size();
-  config.max_length = std::min(given + 3 * run.reading.source.size() + 20, kMostTokens);
-  config.places = learned_positions(model.config).value_or(0);
+  size_t read = 0;
+  for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kRead) read += sequence.size();
+  }
+  const size_t room = read == 0 ? kTokensFromNothing : 3 * read + 20;
+  const SearchConfig config{.beam = request.beam,
+                            .n_best = request.beam,
+                            .max_length = std::min(start.size() + room, kMostTokens)};
+  SearchRuntime runtime = search_runtime(model);
+  runtime.observer = tree.get();
+  if (!start.empty()) runtime.prefixes = {start};
   std::vector<Hypothesis> found;
   try {
-    found = search(*model.model, one_sequence(run.reading.source), config, start).front();
+    found = search(model.generator(), inputs_of(trace), config, runtime).front();
   } catch (const NobodyListens&) {
     return std::nullopt;
   }
   Json hypotheses = Json::array();
   for (const Hypothesis& h : found) {
-    hypotheses.push_back(hypothesis_json(model.target->decode(h.tokens), tree->path(h), h.score));
+    hypotheses.push_back(events.hypothesis(h.tokens, tree->path(h), h.score));
   }
-  run.reading.target = found.front().tokens;
-  run.text = model.target->decode(run.reading.target);
-  run.tree = tree;
-  run.done = done_json(model, run, hypotheses);
-  return run;
+  trace = with_output(model, std::move(trace), found.front().tokens);
+  Json done = events.done(trace, hypotheses);
+  return finished(request, std::move(trace), tree, std::move(done));
 }
 
 std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,
-                                     const EmitJson& emit) {
-  ExplorerRun run{request.model, asked_reading(model, request), request.target.value_or(""), {}};
-  tell_source(model, run.reading, request.number, emit);
-  const Forced forced(model, run.reading, request.top);
-  const auto tree = std::make_shared<BeamTree>(request.top);
+                                     const Trace& trace, const RunEvents& events) {
+  events.start(trace);
+  const WatchedPass pass(model, trace, events.watched());
+  const std::vector<int32_t>& written = trace.written()->written;
+  const std::vector<float> own = pass.log_probabilities(written);
+  const auto others = pass.likeliest(request.top);
+  const auto tree = std::make_shared<BeamTree>(request.top, events.end());
   std::vector<size_t> path;
   double total = 0;
-  for (size_t t = 0; t < forced.written.size(); ++t) {
+  for (size_t t = 0; t < written.size(); ++t) {
     const size_t parent = path.empty() ? 0 : path.back();
     const auto add = [&](int32_t token, float log_probability, bool kept) {
       return tree->add({parent, token, log_probability, total + double{log_probability}, kept});
     };
-    path.push_back(add(forced.written[t], forced.log_probabilities[t], true));
-    for (size_t j = t * forced.k; j < (t + 1) * forced.k; ++j) {
-      if (forced.ids[j] != forced.written[t] && forced.ids[j] >= 0) {
-        add(forced.ids[j], forced.values[j], false);
+    path.push_back(add(written[t], own[t], true));
+    for (size_t j = t * others.count; j < (t + 1) * others.count; ++j) {
+      if (others.ids[j] != written[t] && others.ids[j] >= 0) {
+        add(others.ids[j], others.log_probabilities[j], false);
       }
     }
-    total += double{forced.log_probabilities[t]};
-    if (!emit(step_json(model, *tree, path.back(), path.back(), forced.row(t)))) {
-      return std::nullopt;
-    }
+    total += double{own[t]};
+    if (!events.step(*tree, path.back(), path.back(), pass.row(t))) return std::nullopt;
   }
-  run.tree = tree;
-  run.done = done_json(model, run, Json::array({hypothesis_json(run.text, path, total)}));
-  return run;
+  const Json hypotheses = Json::array({events.hypothesis(trace.output(), path, total)});
+  return finished(request, trace, tree, events.done(trace, hypotheses));
+}
+
+// The label that is given, or as many of the likeliest as the beam is wide.
+std::optional<ExplorerRun> labelled_run(const TextModel& model, const RunRequest& request,
+                                        Trace trace, const RunEvents& events) {
+  events.start(trace);
+  const WatchedPass pass(model, trace, events.watched());
+  std::vector<int32_t> given = trace.output();
+  if (given.empty()) given = beginning_of(model, request, trace);
+  if (given.size() > 1) throw DataError("run: {} tokens for a label; give one", given.size());
+  const TraceSequence& column = *trace.written();
+  const int32_t first = model.tokenizer(column.name).first_piece();
+  std::vector<int32_t> number;  // of the given label
+  for (const int32_t id : given) number.push_back(label_number(model, column, id));
+  const auto likeliest = pass.likeliest(std::max(request.top, request.beam));
+  if (likeliest.ids.front() < 0) {
+    throw DataError("run: the model gives no numbers; its weights are not finite");
+  }
+  const auto tree = std::make_shared<BeamTree>(request.top, events.end());
+  Json hypotheses = Json::array();
+  const auto add = [&](int32_t label, float log_probability, bool kept) {
+    const double total{log_probability};
+    const size_t node = tree->add({0, label, log_probability, total, kept});
+    if (kept) hypotheses.push_back(events.hypothesis({&label, 1}, {node}, total));
+  };
+  if (!given.empty()) add(given[0], pass.log_probabilities(number)[0], true);
+  for (size_t i = 0; i < likeliest.count; ++i) {
+    const int32_t other = likeliest.ids[i];
+    if (other < 0 || (!number.empty() && other == number[0])) continue;
+    add(first + other, likeliest.log_probabilities[i], given.empty() && i < request.beam);
+  }
+  if (!events.step(*tree, 1, 1, pass.row(0))) return std::nullopt;
+  trace = with_output(model, std::move(trace), std::vector{tree->node(1).token});
+  Json done = events.done(trace, hypotheses);
+  return finished(request, std::move(trace), tree, std::move(done));
+}
+
+// A model that writes nothing: there are only maps to look at.
+ExplorerRun encoded_run(const RunRequest& request, Trace trace, const EmitJson& emit) {
+  emit({{"event", "start"},
+        {"run", request.number},
+        {"sequences", sequences_json(trace)},
+        {"watched", nullptr},
+        {"tokenizer", ""}});
+  Json done = {{"event", "done"},       {"text", ""}, {"tokens", Json::array()},
+               {"path", Json::array()}, {"score", 0}, {"hypotheses", Json::array()}};
+  return finished(request, std::move(trace), std::make_shared<BeamTree>(0, -1), std::move(done));
+}
+
+}  // namespace
+
+std::optional<ExplorerRun> run_request(const TextModel& model, const RunRequest& request,
+                                       const EmitJson& emit) {
+  Trace trace = asked_trace(model, request);
+  if (trace.written() == nullptr) return encoded_run(request, std::move(trace), emit);
+  const RunEvents events(model, request, emit, trace);
+  if (trace.written()->role == SequenceRole::kLabel) {
+    return labelled_run(model, request, std::move(trace), events);
+  }
+  if (request.output) return given_run(model, request, trace, events);
+  return written_run(model, request, std::move(trace), events);
 }
 
 }  // namespace attend

@@ -61,10 +61,10 @@ class Gate {
   bool ends_with(char byte) {
     const bool starts_line = last_ == '\n';
     if (last_ == '\r' ? byte != '\n' : byte == '\n') refuse("a line does not end with CR LF");
-    if (starts_line && (byte == ' ' || byte == '\t')) refuse("a line of the header is folded");
+    if (starts_line && (byte == ' ' || byte == '\t')) refuse("a header line is folded");
     const auto code = static_cast<unsigned char>(byte);
     if ((code < ' ' && byte != '\r' && byte != '\n' && byte != '\t') || code == 0x7f) {
-      refuse("a control character is in the header");
+      refuse("the header has a control character");
     }
     if (byte == '\r') is_empty_line_ = starts_line;
     last_ = byte;
@@ -173,7 +173,7 @@ struct HttpParser::Parts {
     if (lengths > 0 && grammar.content_length().value_or(0) > limits.body_bytes) refuse_body();
     const std::string_view expected = request.field("Expect");
     if (!expected.empty() && expected != "100-continue") {
-      throw HttpRefusal(417, "the request expects what this server does not know");
+      throw HttpRefusal(417, "the request has an expectation that is not supported");
     }
     grammar.body_limit(limits.body_bytes);
     grammar.eager(true);

@@ -313,7 +313,7 @@ void HttpServer::Engine::welcome(tcp::socket socket) {
 void HttpServer::Engine::write(HttpOutbox& outbox, HttpAnswer answer, AnswerForm form) const {
   if (answer.body.size() >
       options.answer_bytes - std::min(options.answer_bytes, held_bytes.load())) {
-    answer = error_answer(503, "too much waits to be read; try again later");
+    answer = error_answer(503, "too many answers are waiting to be read; try again later");
   }
   const HttpFraming framing = !answer.stream     ? HttpFraming::kLength
                               : form.is_http_1_0 ? HttpFraming::kClose

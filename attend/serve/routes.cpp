@@ -105,8 +105,8 @@ void ExplorerRoutes::add_routes() {
   get("/api/snapshots/#/map", kQuick, kBytes,
       [this](size_t model, const auto& query) { return explorer_.snapshot_map(model, query); });
   get("/api/runs/#", kQuick, kJson, [this](size_t run, const auto&) { return explorer_.run(run); });
-  get("/api/runs/#/labels", kQuick, kJson,
-      [this](size_t run, const auto& query) { return explorer_.labels(run, query); });
+  get("/api/runs/#/sequences", kQuick, kJson,
+      [this](size_t run, const auto& query) { return explorer_.sequences(run, query); });
   get("/api/runs/#/map", kMaps, kBytes,
       [this](size_t run, const auto& query) { return explorer_.map(run, query); });
   get("/api/runs/#/thumbnails", kMaps, kBytes,
@@ -134,7 +134,7 @@ void ExplorerRoutes::get(const std::string& path, Lane lane, const char* type, A
 
 void ExplorerRoutes::check(const HttpRequest& head) const {
   if (!is_ours(head)) {
-    throw HttpRefusal(403, "this explorer answers its own page on this machine only");
+    throw HttpRefusal(403, "this explorer answers only its own page on this machine");
   }
   if (head.path != "/" && !has_token(head)) {
     HttpRefusal refusal(401,
@@ -144,10 +144,10 @@ void ExplorerRoutes::check(const HttpRequest& head) const {
     throw refusal;
   }
   if (head.count("Content-Encoding") > 0) {  // the limit is for what was sent
-    throw HttpRefusal(415, "requests are taken as they are, not compressed");
+    throw HttpRefusal(415, "compressed requests are not accepted");
   }
   if (head.method == "POST" && !head.field("Content-Type").starts_with(kJson)) {
-    throw HttpRefusal(415, "requests are sent as application/json");
+    throw HttpRefusal(415, "send requests as application/json");
   }
 }
 
@@ -187,7 +187,7 @@ HttpTask ExplorerRoutes::task(HttpRequest request) {
             }};
   }
   if (allowed.empty()) throw HttpRefusal(404, "there is nothing here");
-  HttpRefusal refusal(405, "this address takes " + allowed + " only");
+  HttpRefusal refusal(405, "this address accepts only " + allowed);
   refusal.answer.fields = {{"Allow", allowed}};
   throw refusal;
 }

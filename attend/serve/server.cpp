@@ -12,7 +12,7 @@ namespace attend {
 std::string new_token() {
   std::array<unsigned char, 24> bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw IoError("explore: the system gives no random numbers for a token; try --no-token");
+    throw IoError("explore: the system has no random numbers for a token; try --no-token");
   }
   return fmt::format("{:02x}", fmt::join(bytes, ""));
 }

@@ -25,6 +25,25 @@ Packing Packing::even(size_t count, size_t length) {
   return Packing(std::vector<int32_t>(count, static_cast<int32_t>(length)));
 }
 
+std::vector<int32_t> Packing::lengths() const {
+  std::vector<int32_t> all(count());
+  for (size_t i = 0; i < count(); ++i) all[i] = static_cast<int32_t>(length(i));
+  return all;
+}
+
+Packing Packing::pick(std::span<const size_t> sequences) const {
+  std::vector<int32_t> picked;
+  picked.reserve(sequences.size());
+  for (const size_t i : sequences) picked.push_back(static_cast<int32_t>(length(i)));
+  return Packing(picked);
+}
+
+Packing Packing::followed_by(const Packing& more) const {
+  std::vector<int32_t> all = lengths();
+  for (size_t i = 0; i < more.count(); ++i) all.push_back(static_cast<int32_t>(more.length(i)));
+  return Packing(all);
+}
+
 size_t Packing::longest() const {
   size_t longest = 0;
   for (size_t i = 0; i < count(); ++i) longest = std::max(longest, length(i));

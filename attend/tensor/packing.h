@@ -26,6 +26,9 @@ class Packing {
   size_t end(size_t i) const { return begin(i + 1); }
   size_t length(size_t i) const { return end(i) - begin(i); }
   size_t longest() const;
+  std::vector<int32_t> lengths() const;
+  Packing pick(std::span<const size_t> sequences) const;          // of these, in that order
+  Packing followed_by(const Packing& more) const;                 // of both, one after the other
   std::span<const int32_t> offsets() const { return *offsets_; }  // count() + 1 of them
 
   bool operator==(const Packing& other) const { return *offsets_ == *other.offsets_; }

@@ -28,13 +28,20 @@ enum class TokenizerKind {
 TokenizerKind tokenizer_kind_from_name(std::string_view name);  // "character"; ConfigError if none
 std::string_view name_of(TokenizerKind kind);
 
+// The special ids of the vocabularies that are made here (SentencePiece's own default).
+inline constexpr int32_t kUnknown = 0, kStart = 1, kEnd = 2;
+inline constexpr int32_t kSpecialTokens = 3;  // the first id of a piece of text
+
 // Immutable: any number of threads may use one.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
   virtual TokenizerKind kind() const = 0;
-  virtual size_t size() const = 0;  // ids are 0 .. size() - 1, of which the first three are special
+  virtual size_t size() const = 0;  // ids are 0 .. size() - 1
+  virtual SpecialTokens special() const { return {kUnknown, kStart, kEnd}; }
+  // The first id that stands for text. A label is counted from there.
+  virtual int32_t first_piece() const { return kSpecialTokens; }
   virtual std::vector<int32_t> encode(std::string_view line) const = 0;  // without start and end
   // Special ids are skipped; an id out of range is a DataError.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;

@@ -30,6 +30,12 @@ std::vector<Checkpoint> newest_whole(const std::filesystem::path& checkpoints, s
   return found;
 }
 
+bool same_tokenizers(const Tokenizers& a, const Tokenizers& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+    return one.first == other.first && one.second->fingerprint() == other.second->fingerprint();
+  });
+}
+
 // Files are replaced one by one: a mixture of two models must never be loaded.
 void check_same_model(const ModelDirectory& directory, const TextModel& model) {
   if (!list_checkpoints(directory.checkpoints()).empty()) {
@@ -39,13 +45,11 @@ void check_same_model(const ModelDirectory& directory, const TextModel& model) {
   if (!std::filesystem::exists(directory.weights())) return;
   bool same = false;
   try {
-    const Tokenizers tokenizers = load_tokenizers(directory);
     const auto changes = differences(load_model_config(directory), model.config);
-    same = tokenizers.source != nullptr &&
-           tokenizers.source->fingerprint() == model.source->fingerprint() &&
-           tokenizers.target->fingerprint() == model.target->fingerprint() &&
-           std::ranges::all_of(changes,
-                               [](const Difference& d) { return d.path.ends_with("dropout"); });
+    same =
+        same_tokenizers(load_tokenizers(directory, model.model->signature()), model.tokenizers) &&
+        std::ranges::all_of(changes,
+                            [](const Difference& d) { return d.path.ends_with("dropout"); });
   } catch (const FormatError&) {
   }
   if (same) return;
@@ -57,9 +61,9 @@ void check_same_model(const ModelDirectory& directory, const TextModel& model) {
 
 std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_t last,
                                          const std::filesystem::path& out) {
-  if (last == 0) throw ConfigError("average: of 0 checkpoints; take at least 1");
+  if (last == 0) throw ConfigError("average: 0 checkpoints; average at least 1");
   if (std::filesystem::exists(out) && std::filesystem::equivalent(run, out)) {
-    throw IoError("{}: the mean goes into a directory of its own", out.string());
+    throw IoError("{}: write the average into another directory than the run's", out.string());
   }
   const ModelDirectory from{run};
   const TextModel model = TextModel::load_description(from);
@@ -69,7 +73,7 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
     files.emplace_back(checkpoint.path / kTrainingTensors);
     steps.push_back(checkpoint.step);
   }
-  for (const NamedTensor& parameter : parameters(*model.model)) {
+  for (const NamedTensor& parameter : parameters_and_buffers(*model.model)) {
     std::vector<double> sum;
     for (const SafetensorsFile& file : files) {
       const Tensor weights = file.read(kWeightsPrefix + parameter.name);

@@ -5,63 +5,91 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/tensor/tape.h"
-#include "attend/tensor/training.h"
-#include "attend/train/trainer.h"
+#include "attend/train/average.h"
+#include "attend/train/objective.h"
+#include "attend/train/update.h"
 
 namespace attend {
 namespace {
 
 constexpr double kSpare = 0.1;        // for what other batches need beside those that were tried
-constexpr size_t kSmallBatch = 1024;  // tokens
+constexpr size_t kSmallBatch = 1024;  // tokens of a shard
 
 // Updates of a model that nobody keeps.
 class Trial {
  public:
-  Trial(const RunConfig& config, const Corpus& corpus)
+  Trial(const RunConfig& config, const Task& task, const Corpus& corpus,
+        const Tokenizers& tokenizers)
       : config_(config),
         corpus_(corpus),
+        tokenizers_(tokenizers),
         before_(pool_statistics().bytes_in_use),
         model_(make_model(config.model, rng_)),
-        parameters_(parameters(*model_)),
-        optimizer_(parameters_, config.optimizer),
-        objective_(objective_of(config.training)) {
-    if (config.training.average > 0) average_.emplace(parameters_, config.training.average);
+        signature_(model_->signature()),
+        objective_(make_objective(config, task, signature_)),
+        optimizer_(parameters_of(), config.optimizer) {
+    if (config.training.average > 0) average_.emplace(parameters(*model_), config.training.average);
   }
 
-  // Bytes in use at the most, in one update with batches of so many tokens.
+  // Bytes in use at the most, in one update with shards of so many tokens.
   size_t peak(size_t tokens) {
     BatchConfig batch = config_.batch;
     batch.tokens = tokens;
+    if (batch.records > 0)
+      batch.records = std::max<size_t>(1, batch.records / config_.training.shards);
     const BatchPlan plan(corpus_.lengths(), batch, 0);
+    const Batch largest = largest_batch(plan);
     release_unused_memory();  // larger blocks would serve, and count
     reset_peak_bytes();
-    const TrainingScope training(Rng(1, 0));
-    backward(objective_sum(objective_, *model_, training_batch(largest(plan))));
-    optimizer_.step();
+    const UpdateNumber number{1, 0, config_.training.shards};
+    const UpdateGradients gradients =
+        update_gradients(optimizer_.parameters(), number, [&](size_t shard) {
+          return objective_->loss(
+              *model_, largest,
+              {.tokenizers = tokenizers_, .random = number.objective(shard), .training = true});
+        });
+    optimizer_.step(gradients.gradients, 1.0);
     return pool_statistics().peak_bytes_in_use - before_;
   }
 
  private:
-  // Logits are the most of it, so that targets count for more than sources.
-  Batch largest(const BatchPlan& plan) const {
-    size_t most = 0, found = 0;
+  std::vector<NamedTensor> parameters_of() {
+    std::vector<NamedTensor> all = freeze_matching(*model_, config_.training.frozen);
+    for (const NamedTensor& p : parameters(*objective_)) all.push_back(p);
+    return all;
+  }
+
+  // Logits take the most memory, so that what is written counts before what is read.
+  Batch largest_batch(const BatchPlan& plan) const {
+    const RecordLengths lengths = corpus_.lengths();
+    std::vector<size_t> written;
+    for (const ColumnSpec& column : signature_.columns) {
+      if (column.written && column.kind == ColumnKind::kTokens) {
+        written.push_back(corpus_.column(column.name));
+      }
+    }
+    std::pair<size_t, size_t> most;  // rows that are written, and all
+    size_t found = 0;
     for (size_t i = 0; i < plan.size(); ++i) {
-      size_t rows = 0;
-      for (const uint32_t pair : plan[i]) rows += corpus_.lengths()[pair].target + 1;
+      std::pair<size_t, size_t> rows;
+      for (const uint32_t record : plan[i]) {
+        for (const size_t column : written) rows.first += lengths[record][column] + 1;
+        rows.second += lengths.rows(record);
+      }
       if (rows > most) most = rows, found = i;
     }
-    return make_batch(corpus_, plan[found]);
+    return training_batch(make_batch(corpus_, plan[found]), signature_, tokenizers_);
   }
 
   const RunConfig& config_;
   const Corpus& corpus_;
+  const Tokenizers& tokenizers_;
   size_t before_;
   Rng rng_{1};
-  std::unique_ptr<Seq2Seq> model_;
-  std::vector<NamedTensor> parameters_;
+  std::unique_ptr<Model> model_;
+  Signature signature_;
+  std::unique_ptr<Objective> objective_;
   Optimizer optimizer_;
-  Objective objective_;
   std::optional<MovingAverage> average_;
 };
 
@@ -76,11 +104,13 @@ MemoryLimit::MemoryLimit(size_t bytes) {
 #endif
 }
 
-size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus) {
+size_t tokens_within_memory(const RunConfig& config, const Task& task, const Corpus& corpus,
+                            const Tokenizers& tokenizers) {
   const auto most = static_cast<double>(config.memory.bytes) * (1 - kSpare);
-  size_t all = 0;  // tokens there are
-  for (const PairLengths& pair : corpus.lengths()) all += pair.source + pair.target + 2;
-  Trial trial(config, corpus);
+  size_t all = 0;  // rows there are
+  const RecordLengths lengths = corpus.lengths();
+  for (size_t i = 0; i < lengths.size(); ++i) all += lengths.rows(i);
+  Trial trial(config, task, corpus, tokenizers);
   const auto one = static_cast<double>(trial.peak(kSmallBatch));
   const auto two = static_cast<double>(trial.peak(2 * kSmallBatch));
   if (one > most) {
@@ -97,7 +127,7 @@ size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus) {
     if (bytes <= most) break;
     tokens = std::max<double>(kSmallBatch, tokens - 1.05 * (bytes - most) / slope);
   }
-  return static_cast<size_t>(tokens);
+  return static_cast<size_t>(tokens) * config.training.shards;
 }
 
 }  // namespace attend

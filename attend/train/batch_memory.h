@@ -6,6 +6,7 @@
 #include "attend/base/storage.h"
 #include "attend/data/corpus.h"
 #include "attend/train/run_config.h"
+#include "attend/train/task.h"
 
 namespace attend {
 
@@ -22,6 +23,7 @@ class MemoryLimit {
 // The batch.tokens with which training takes at most config.memory: found by trial updates of a
 // model of the same shape, on the batch with the most to write. Throws ConfigError where even a
 // small batch takes more.
-size_t tokens_within_memory(const RunConfig& config, const Corpus& corpus);
+size_t tokens_within_memory(const RunConfig& config, const Task& task, const Corpus& corpus,
+                            const Tokenizers& tokenizers);
 
 }  // namespace attend

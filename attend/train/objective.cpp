@@ -1,44 +1,163 @@
 #include "attend/train/objective.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
+#include "attend/data/windows.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
 
 namespace attend {
+namespace {
 
-Tensor CrossEntropyTerm::sum(const Seq2Seq& /*model*/, const TrainingBatch& batch,
-                             const Taught& taught) const {
-  return cross_entropy(taught.logits, batch.labels,
-                       {.label_smoothing = label_smoothing_, .reduction = Reduction::kSum});
+template <typename Made>
+std::unique_ptr<Objective> make(const TrainingConfig& config, const Signature& signature) {
+  return std::make_unique<Made>(config, signature);
 }
 
-Tensor CoverageTerm::sum(const Seq2Seq& /*model*/, const TrainingBatch& batch,
-                         const Taught& taught) const {
-  if (!taught.coverage.defined()) {
-    throw ConfigError("train: the model has no coverage loss");
+constexpr ObjectiveKind kObjectives[] = {
+    {"teacher_forcing", "the next token of what is written", make<TeacherForcing>},
+    {"label", "the label of a record", make<LabelCrossEntropy>},
+};
+
+// The column that an objective is about.
+std::string written_column(const Signature& signature, ColumnKind kind, std::string_view who) {
+  for (const ColumnSpec& column : signature.columns) {
+    if (column.written && column.kind == kind) return column.name;
   }
-  return scale(taught.coverage, static_cast<float>(batch.label_count()));
+  throw ConfigError("train: training.objective {} needs a model that writes {}; this one does not",
+                    who, kind == ColumnKind::kLabel ? "a label" : "a sequence");
 }
 
-Objective objective_of(const TrainingConfig& config) {
-  Objective objective;
-  objective.push_back(std::make_unique<CrossEntropyTerm>(config.label_smoothing));
+const Tokenizer& tokenizer_of(const LossContext& context, const std::string& column) {
+  const auto found = context.tokenizers.find(column);
+  if (found == context.tokenizers.end()) throw ConfigError("train: {} has no tokenizer", column);
+  return *found->second;
+}
+
+double counted(const Tensor& labels) {
+  const auto ignored = std::ranges::count(labels.index_span(), kIgnoredTarget);
+  return static_cast<double>(labels.size()) - static_cast<double>(ignored);
+}
+
+TeacherRows rows_of(const Batch& batch, const std::string& column, const SpecialTokens& special) {
+  const std::string context = context_column(column);
+  if (!batch.has(context)) return teacher_rows(batch.tokens(column), special);
+  return window_rows(batch.tokens(column), batch[context].values.index_span(), kIgnoredTarget);
+}
+
+}  // namespace
+
+std::span<const ObjectiveKind> objectives() { return kObjectives; }
+
+const ObjectiveKind& objective_kind(std::string_view name) {
+  for (const ObjectiveKind& kind : kObjectives) {
+    if (kind.name == name) return kind;
+  }
+  throw ConfigError("unknown objective '{}'; there are: {}", shown_name(name),
+                    fmt::join(objective_choices(), ", "));
+}
+
+std::vector<std::string> objective_choices() {
+  std::vector<std::string> names = {"auto"};
+  for (const ObjectiveKind& kind : kObjectives) names.emplace_back(kind.name);
+  return names;
+}
+
+Batch training_batch(const Batch& records, const Signature& signature,
+                     const Tokenizers& tokenizers) {
+  Batch batch(records.size());
+  batch.lines = records.lines;
+  for (const ColumnSpec& column : signature.columns) {
+    const bool is_framed = column.kind == ColumnKind::kTokens && !column.written;
+    if (is_framed) {
+      const SpecialTokens special = tokenizers.at(column.name)->special();
+      batch.add(column.name, framed(records.tokens(column.name), column.framing, special));
+      continue;
+    }
+    batch.add(column.name, records[column.name]);
+    const std::string context = context_column(column.name);
+    if (records.has(context)) batch.add(context, records[context]);
+  }
+  return batch;
+}
+
+size_t training_rows(const Batch& batch, const Signature& signature) {
+  size_t rows = 0;
+  for (const ColumnSpec& column : signature.columns) {
+    if (column.kind != ColumnKind::kTokens) continue;
+    rows += batch[column.name].packing.rows();
+    if (!column.written) continue;
+    // A start is read before each sequence; a window has it, and its last token is not read.
+    const bool window = batch.has(context_column(column.name));
+    rows = window ? rows - std::min(rows, batch.size()) : rows + batch.size();
+  }
+  return rows;
+}
+
+TeacherForcing::TeacherForcing(const TrainingConfig& config, const Signature& signature)
+    : written_(written_column(signature, ColumnKind::kTokens, "teacher_forcing")),
+      label_smoothing_(config.label_smoothing) {
   if (config.coverage_loss > 0) {
-    objective.push_back(std::make_unique<CoverageTerm>(config.coverage_loss));
+    auxiliary_.push_back({"coverage", "training.coverage_loss", config.coverage_loss});
   }
-  return objective;
 }
 
-Tensor objective_sum(const Objective& objective, const Seq2Seq& model, const TrainingBatch& batch) {
-  const Taught taught = model.teach(batch.sources, batch.inputs);
-  Tensor total;
-  for (const auto& term : objective) {
-    const Tensor part = term->sum(model, batch, taught);
-    const auto weight = static_cast<float>(term->weight());
-    const Tensor weighted = weight == 1.0f ? part : scale(part, weight);
-    total = total.defined() ? add(total, weighted) : weighted;
+Loss TeacherForcing::loss(const Model& model, const Batch& batch,
+                          const LossContext& context) const {
+  const TeacherRows rows = rows_of(batch, written_, tokenizer_of(context, written_).special());
+  const Forced forced = model.generator()->force(batch, rows.inputs);
+  Loss loss{cross_entropy(forced.logits, rows.labels,
+                          {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
+                           .reduction = Reduction::kSum}),
+            counted(rows.labels)};
+  if (!context.training) return loss;
+  for (const Weighted& term : auxiliary_) {
+    const auto found = std::ranges::find(forced.auxiliary, term.name, &NamedTensor::name);
+    if (found == forced.auxiliary.end()) {
+      throw ConfigError(
+          "train: {} is {}, but the model has no {} loss; choose a model that has it, "
+          "or leave out the setting",
+          term.setting, term.weight, term.name);
+    }
+    // A mean over rows becomes a sum over labels, as the rest of the loss is.
+    const Tensor sum = scale(found->tensor, static_cast<float>(loss.count));
+    const auto weight = static_cast<float>(term.weight);
+    const Tensor weighted = weight == 1.0f ? sum : scale(sum, weight);
+    if (loss.parts.empty()) loss.parts.push_back({"cross_entropy", loss.sum.detach()});
+    loss.parts.push_back({term.name, weighted.detach()});
+    loss.sum = add(loss.sum, weighted);
   }
-  return total;
+  return loss;
+}
+
+LabelCrossEntropy::LabelCrossEntropy(const TrainingConfig& config, const Signature& signature)
+    : label_(written_column(signature, ColumnKind::kLabel, "label")),
+      label_smoothing_(config.label_smoothing) {
+  if (config.coverage_loss > 0) {
+    throw ConfigError(
+        "train: training.coverage_loss is for models that write sequences; leave it out");
+  }
+}
+
+Loss LabelCrossEntropy::loss(const Model& model, const Batch& batch,
+                             const LossContext& context) const {
+  const Tokenizer& tokenizer = tokenizer_of(context, label_);
+  const Tensor& ids = batch[label_].values;
+  std::vector<int32_t> labels;
+  labels.reserve(ids.size());
+  for (const int32_t id : ids.index_span()) {
+    const int32_t label = id - tokenizer.first_piece();
+    labels.push_back(label >= 0 ? label : kIgnoredTarget);
+  }
+  const Tensor targets = Tensor::ids(labels, {labels.size()});
+  return {cross_entropy(model.classifier()->label_logits(batch), targets,
+                        {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
+                         .reduction = Reduction::kSum}),
+          counted(targets)};
 }
 
 }  // namespace attend

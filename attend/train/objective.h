@@ -1,61 +1,85 @@
-// What training makes smaller: a sum of terms. A new objective is a new term; the trainer does not
-// change.
+// What training minimises. An objective is a class and a line of the registry: the trainer, the
+// validation and the dry run call loss() and know nothing else of it.
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "attend/models/generator.h"
+#include "attend/base/rng.h"
+#include "attend/models/text_model.h"
 #include "attend/train/run_config.h"
 
 namespace attend {
 
-// One batch as a term sees it: sources, what the decoder reads, and what it should write.
-struct TrainingBatch {
-  Tokens sources, inputs;
-  Tensor labels;  // int32 [rows of inputs]
-
-  size_t label_count() const { return labels.size(); }
+struct LossContext {
+  const Tokenizers& tokenizers;  // of the batch's columns: special ids come from them
+  int64_t step = 0;              // updates done before
+  RandomStream random{0, 0};     // of this shard of this update
+  bool training = false;         // false: what the model is judged by, without regularisation
 };
 
-// A part of the loss, summed over the labels of a batch.
-class Term {
- public:
-  virtual ~Term() = default;
-  // `taught` is what the model said to the batch, which all terms share.
-  virtual Tensor sum(const Seq2Seq& model, const TrainingBatch& batch,
-                     const Taught& taught) const = 0;
-  virtual double weight() const { return 1.0; }
+struct Loss {
+  Tensor sum;                           // over all labels that count, on the tape
+  double count = 0;                     // labels; ignored ones do not count
+  std::vector<NamedTensor> parts = {};  // of the sum, where it has several: values for a report
 };
 
-// Cross-entropy with label smoothing, under teacher forcing.
-class CrossEntropyTerm : public Term {
+class Objective {
  public:
-  explicit CrossEntropyTerm(float label_smoothing) : label_smoothing_(label_smoothing) {}
-  Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
+  virtual ~Objective() = default;
+  // `batch` is as training_batch() makes it. Throws ConfigError where the model lacks what it
+  // needs.
+  virtual Loss loss(const Model& model, const Batch& batch, const LossContext& context) const = 0;
+  // Parameters and buffers of its own: trained with the model's, saved and resumed, but no part of
+  // the model that is kept.
+  virtual void visit(Visitor& /*v*/) {}
+};
+
+struct ObjectiveKind {
+  std::string_view name, summary;
+  std::unique_ptr<Objective> (*make)(const TrainingConfig& config, const Signature& signature);
+};
+
+std::span<const ObjectiveKind> objectives();
+const ObjectiveKind& objective_kind(std::string_view name);  // ConfigError with the choices
+
+// Records of a corpus as a model sees them: columns that it only reads get the starts and ends that
+// it wants; what it writes, or is to tell, stays as it is.
+Batch training_batch(const Batch& records, const Signature& signature,
+                     const Tokenizers& tokenizers);
+// The rows that a model computes for it, as RecordLengths counts them.
+size_t training_rows(const Batch& batch, const Signature& signature);
+
+// Cross-entropy of what a generator writes, under teacher forcing, with label smoothing and with
+// those auxiliary losses of the model's own that the config gives a weight. A written column with a
+// context column beside it is windows of documents (data/windows.h).
+class TeacherForcing : public Objective {
+ public:
+  TeacherForcing(const TrainingConfig& config, const Signature& signature);
+  Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override;
 
  private:
+  struct Weighted {
+    std::string name, setting;  // of Forced::auxiliary, and what gives its weight
+    double weight;
+  };
+  std::string written_;  // the column
+  float label_smoothing_;
+  std::vector<Weighted> auxiliary_;
+};
+
+// Cross-entropy of a classifier's labels. Labels that its vocabulary does not have are ignored.
+class LabelCrossEntropy : public Objective {
+ public:
+  LabelCrossEntropy(const TrainingConfig& config, const Signature& signature);
+  Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override;
+
+ private:
+  std::string label_;  // the column
   float label_smoothing_;
 };
-
-// What attention lays on places that it has seen already (See et al., 2017).
-class CoverageTerm : public Term {
- public:
-  explicit CoverageTerm(double weight) : weight_(weight) {}
-  // Throws ConfigError where the model does not attend with coverage.
-  Tensor sum(const Seq2Seq& model, const TrainingBatch& batch, const Taught& taught) const override;
-  double weight() const override { return weight_; }
-
- private:
-  double weight_;
-};
-
-using Objective = std::vector<std::unique_ptr<Term>>;
-
-// The terms that a config asks for.
-Objective objective_of(const TrainingConfig& config);
-
-// The weighted sum of all terms over a batch, on the tape.
-Tensor objective_sum(const Objective& objective, const Seq2Seq& model, const TrainingBatch& batch);
 
 }  // namespace attend

@@ -1,5 +1,8 @@
 #include "attend/train/optimizer.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "attend/base/error.h"
@@ -14,6 +17,14 @@ constexpr Named<OptimizerKind> kKinds[] = {
     {OptimizerKind::kAdam, "adam"},
     {OptimizerKind::kSgd, "sgd"},
 };
+
+std::string first_names(std::span<const NamedTensor> parameters) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min<size_t>(parameters.size(), 5); ++i) {
+    names.push_back(parameters[i].name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace
 
@@ -42,14 +53,64 @@ OptimizerKind optimizer_from_name(std::string_view name) {
 
 std::string_view name_of(OptimizerKind kind) { return name_from_value(kKinds, kind); }
 
-Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config)
-    : config_(config), parameters_(std::move(parameters)) {
-  config_.check();
-  const bool adam = config_.kind != OptimizerKind::kSgd;
-  for (const NamedTensor& p : parameters_) {
-    if (adam || config_.momentum > 0) first_.push_back(Tensor::zeros(p.tensor.shape()));
-    if (adam) second_.push_back(Tensor::zeros(p.tensor.shape()));
+bool matches_pattern(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) {
+    return name == pattern || (name.starts_with(pattern) && name[pattern.size()] == '.');
   }
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (size_t skipped = 0; skipped <= name.size(); ++skipped) {
+    const std::string_view rest = name.substr(skipped);
+    if (pattern.empty() || matches_pattern(rest, pattern)) return true;
+  }
+  return false;
+}
+
+namespace detail {
+
+void StorageFreezer::on_parameter(const std::string& /*path*/, Tensor& parameter) {
+  if (std::ranges::find(chosen, parameter.storage().get()) == chosen.end()) return;
+  parameter = parameter.detach();
+}
+
+std::vector<bool> matching(std::span<const NamedTensor> parameters,
+                           std::span<const std::string> patterns) {
+  std::vector<bool> found(parameters.size(), false);
+  for (const std::string& pattern : patterns) {
+    bool any = false;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (!matches_pattern(parameters[i].name, pattern)) continue;
+      found[i] = any = true;
+    }
+    if (any) continue;
+    throw ConfigError("train: no parameter matches '{}'; the first are {}", shown_name(pattern),
+                      first_names(parameters));
+  }
+  return found;
+}
+
+}  // namespace detail
+
+Optimizer::Optimizer(const OptimizerConfig& config) : config_(config) { config_.check(); }
+
+Optimizer::Optimizer(std::vector<NamedTensor> parameters, const OptimizerConfig& config)
+    : Optimizer(of_groups({{.parameters = std::move(parameters)}}, config)) {}
+
+Optimizer Optimizer::of_groups(std::vector<ParameterGroup> groups, const OptimizerConfig& config) {
+  Optimizer made(config);
+  const bool adam = config.kind != OptimizerKind::kSgd;
+  for (ParameterGroup& group : groups) {
+    if (!(group.rate >= 0)) throw ConfigError("optimizer: a group's rate is {}", group.rate);
+    for (NamedTensor& p : group.parameters) {
+      if (adam || config.momentum > 0) made.first_.push_back(Tensor::zeros(p.tensor.shape()));
+      if (adam) made.second_.push_back(Tensor::zeros(p.tensor.shape()));
+      made.rates_.push_back(static_cast<float>(group.rate));
+      made.parameters_.push_back(std::move(p));
+    }
+  }
+  return made;
 }
 
 std::vector<NamedTensor> Optimizer::state() const {
@@ -64,18 +125,29 @@ std::vector<NamedTensor> Optimizer::state() const {
 }
 
 double Optimizer::step(double rate_factor) {
+  std::vector<Tensor> gradients;
+  gradients.reserve(parameters_.size());
+  for (const NamedTensor& p : parameters_) gradients.push_back(p.tensor.grad());
+  return step(gradients, rate_factor);
+}
+
+double Optimizer::step(std::span<const Tensor> gradients, double rate_factor) {
+  if (gradients.size() != parameters_.size()) {
+    throw ShapeError("optimizer: {} gradients for {} parameters", gradients.size(),
+                     parameters_.size());
+  }
   std::vector<kernels::OptimizerTensor> tensors;
   tensors.reserve(parameters_.size());
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& p = parameters_[i].tensor;
-    const Tensor gradient = p.grad();
     tensors.push_back({
         .parameter = p.data(),
-        .gradient = gradient.defined() ? gradient.data() : nullptr,
+        .gradient = gradients[i].defined() ? gradients[i].data() : nullptr,
         .m = first_.empty() ? nullptr : first_[i].data(),
         .v = second_.empty() ? nullptr : second_[i].data(),
         .size = p.size(),
         .weight_decay = p.rank() >= 2 ? static_cast<float>(config_.weight_decay) : 0.0f,
+        .rate_scale = rates_[i],
     });
   }
   const bool measured = config_.clip_norm > 0 || config_.check_finite;

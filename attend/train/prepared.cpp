@@ -1,70 +1,41 @@
 #include "attend/train/prepared.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/decode/line_limit.h"
+#include "attend/data/windows.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
+#include "attend/tensor/training.h"
 
 namespace attend {
 namespace {
 
-PairFiles training_files(const RunConfig& config) {
-  return {config.data.source, config.data.target};
-}
-
-void check_pairs(const PairFiles& files, bool all) {
-  PairReader reader(files);
+bool made_from(const std::filesystem::path& file, const RecordSource& source) {
   try {
-    while (reader.next() && all) {
-    }
-  } catch (const DataError& error) {
-    if (!files.target.empty()) throw;
-    throw DataError("{}; where targets are in a file of their own, say --target FILE",
-                    error.what());
-  }
-  if (reader.counts().pairs > 0) return;
-  throw DataError("train: no text in {}{}", files.source.string(),
-                  files.target.empty() ? "" : " and " + files.target.string());
-}
-
-PairFiles validation_files(const RunConfig& config) {
-  return {config.data.valid_source, config.data.valid_target};
-}
-
-TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
-  return {[tokenizer](std::string_view line) { return tokenizer->encode(line); }, tokenizer->size(),
-          tokenizer->fingerprint()};
-}
-
-LineLimit longest_of(const RunConfig& config) {
-  return line_limit(config.model, config.data.longest);
-}
-
-CorpusSpec corpus_spec(const RunConfig& config, const PairFiles& files,
-                       const Tokenizers& tokenizers) {
-  CorpusSpec spec{files, encoder_of(tokenizers.source), encoder_of(tokenizers.target)};
-  spec.longest_source = spec.longest_target = longest_of(config).tokens;
-  return spec;
-}
-
-bool made_from(const std::filesystem::path& file, const CorpusSpec& spec) {
-  try {
-    return Corpus(file).spec() == fingerprint(spec);
+    return Corpus(file).spec() == source.fingerprint();
   } catch (const FormatError&) {  // it will be made again
     return true;
   }
 }
 
-std::string described(const CorpusCounts& counts, size_t pairs) {
-  const uint64_t left_out =
-      counts.read.empty + counts.read.too_long + counts.empty + counts.too_long;
-  std::string text = fmt::format("{} pairs, {} source and {} target tokens", pairs,
-                                 counts.source_tokens, counts.target_tokens);
-  if (left_out > 0) {
-    text += fmt::format("; left out: {} empty, {} too long", counts.read.empty + counts.empty,
-                        counts.read.too_long + counts.too_long);
+std::string described(const Task& task, const Corpus& corpus) {
+  std::vector<std::string> tokens;
+  bool windows = false;
+  for (const ColumnDescriptor& column : corpus.columns()) {
+    windows |= corpus.has(context_column(column.name()));
+    if (column.kind() != ColumnKind::kTokens) continue;
+    tokens.push_back(fmt::format("{} {}", column.items, column.name()));
+  }
+  const CorpusCounts& counts = corpus.counts();
+  std::string text = fmt::format("{} {}", corpus.size(), task.records);
+  if (windows) text += fmt::format(" of {} documents", counts.read.records - counts.empty);
+  text += fmt::format(", {} tokens", fmt::join(tokens, " and "));
+  if (counts.left_out() > 0) {
+    text += fmt::format("; left out: {} empty, {} too long", counts.left_out_empty(),
+                        counts.left_out_too_long());
   }
   if (counts.read.text.invalid_utf8 > 0) {
     text += fmt::format("; {} pieces of invalid UTF-8 replaced", counts.read.text.invalid_utf8);
@@ -73,6 +44,26 @@ std::string described(const CorpusCounts& counts, size_t pairs) {
     text += fmt::format("; {} NUL bytes removed", counts.read.text.nul_bytes);
   }
   return text;
+}
+
+// What is written is so short that nothing is learned of what is inside a word.
+std::string short_targets(const Signature& signature, const Tokenizers& tokenizers,
+                          const Corpus& corpus) {
+  for (const ColumnSpec& column : signature.columns) {
+    if (!column.written || column.kind != ColumnKind::kTokens) continue;
+    const Tokenizer& tokenizer = *tokenizers.at(column.name);
+    const TokenizerKind kind = tokenizer.kind();
+    const uint64_t tokens = corpus.columns()[corpus.column(column.name)].items;
+    const bool subwords = kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram;
+    if (!subwords || tokens * 2 >= corpus.size() * 3) continue;
+    return fmt::format(
+        "warning: the mean length of {} is {:.1f} tokens: a vocabulary of {} is too large for this "
+        "text, and nothing is learned about the inside of words; try a smaller "
+        "--vocabulary.vocabulary, or --vocabulary.kind character",
+        column.name, static_cast<double>(tokens) / static_cast<double>(corpus.size()),
+        tokenizer.size());
+  }
+  return "";
 }
 
 }  // namespace
@@ -85,65 +76,68 @@ std::optional<Before> run_before(const ModelDirectory& directory, const RunConfi
   Before before{*checkpoint, now};
   if (std::filesystem::exists(directory.training())) {
     before.config = RunConfig();
-    read_config(before.config, directory.training());
+    read_run_config(before.config, directory.training());
   }
   return before;
 }
 
 void check_texts(const RunConfig& config) {
-  check_pairs(training_files(config), false);
-  if (!config.data.valid_source.empty()) check_pairs(validation_files(config), true);
+  const Task& task = task_of(config, signature_of(config.model));
+  task.check_text(config, Split::kTraining, false);
+  if (task.has_text(config.data, Split::kValidation)) {
+    task.check_text(config, Split::kValidation, true);
+  }
 }
 
 Prepared::Prepared(const RunConfig& given, const ModelDirectory& directory,
                    const std::optional<Before>& before, TrainingObserver& observer)
     : limit(given.memory.bytes),
       config(given),
+      signature(signature_of(given.model)),
+      task(task_of(given, signature)),
       tokenizers(made_tokenizers(directory, before.has_value(), observer)),
       corpus(made_corpus(directory, before.has_value(), observer)),
-      model(made_model(before, observer)) {
-  if (!config.data.valid_source.empty()) prepare_validation(directory, observer);
-  looks.emplace(config.looks, valid ? *valid : corpus, directory);
+      model(made_model(before, observer)),
+      objective(make_objective(config, task, signature)) {
+  try_objective();
+  if (task.has_text(config.data, Split::kValidation)) prepare_validation(directory, observer);
+  snapshots.emplace(config.snapshots, valid ? *valid : corpus, model, directory);
 }
 
 RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool resumed,
                                         TrainingObserver& observer) {
-  RunTokenizers made = tokenizers_of(config, directory, resumed);
-  const Tokenizer &source = *made.both.source, &target = *made.both.target;
-  observer.on_message(fmt::format("vocabulary: {} source and {} target tokens, {}{}", source.size(),
-                                  target.size(), name_of(source.kind()),
+  const std::string& chosen = config.training.objective;
+  observer.on_message(fmt::format("task: {} ({}), objective {}", task.name, task.column_names(),
+                                  chosen == "auto" ? task.objective : chosen));
+  RunTokenizers made = tokenizers_of(config, task, signature, directory, resumed);
+  const ModelConfig::Vocabularies sizes = vocabularies_of(made.by_column, signature);
+  std::vector<std::string> parts;
+  for (const ColumnSpec& column : signature.columns) {
+    const bool labels = column.kind == ColumnKind::kLabel;
+    parts.push_back(fmt::format("{} {} ({})", sizes.at(column.name),
+                                labels ? "labels" : column.name + " tokens",
+                                name_of(made.by_column.at(column.name)->kind())));
+  }
+  observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "),
                                   made.trained || resumed ? "" : ", found in the directory"));
-  config.model.set_vocabularies(source.size(), target.size());
+  config.model.set_vocabularies(sizes);
   return made;
 }
 
 Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
                              TrainingObserver& observer) {
   const std::filesystem::path file = directory.root / "train.corpus";
-  const CorpusSpec spec = corpus_spec(config, training_files(config), tokenizers.both);
-  if (resumed && std::filesystem::exists(file) && !made_from(file, spec)) {
-    observer.on_message("data: not what the steps before were trained on; going on with it");
+  const auto source = task.source(config, signature, tokenizers.by_column, Split::kTraining);
+  if (resumed && std::filesystem::exists(file) && !made_from(file, *source)) {
+    observer.on_message("data: it changed since the last checkpoint; training continues on it");
   }
-  if (const LineLimit longest = longest_of(config); longest.by_places) {
-    observer.on_message(
-        fmt::format("data: at most {} tokens of a side, not {}: the model has learned no more "
-                    "places",
-                    longest.tokens, config.data.longest));
+  for (const std::string& limit_text : task.limits(config, signature)) {
+    observer.on_message("data: " + limit_text);
   }
-  Corpus made = open_corpus(spec, file);
-  const CorpusCounts& counts = made.counts();
-  observer.on_message("data: " + described(counts, made.size()));
-  const Tokenizer& target = *tokenizers.both.target;
-  const TokenizerKind kind = target.kind();
-  const bool subwords = kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram;
-  if (subwords && counts.target_tokens * 2 < made.size() * 3) {
-    observer.on_message(fmt::format(
-        "warning: targets are {:.1f} tokens long: {} tokens are too many for this text, and "
-        "nothing is learned of what is inside a target; try a smaller --vocabulary.vocabulary, "
-        "or --vocabulary.kind character",
-        static_cast<double>(counts.target_tokens) / static_cast<double>(made.size()),
-        target.size()));
-  }
+  Corpus made = open_corpus(*source, file);
+  observer.on_message("data: " + described(task, made));
+  const std::string warning = short_targets(signature, tokenizers.by_column, made);
+  if (!warning.empty()) observer.on_message(warning);
   return made;
 }
 
@@ -151,48 +145,55 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
 TextModel Prepared::made_model(const std::optional<Before>& before, TrainingObserver& observer) {
   if (config.memory.bytes > 0) {
     const bool sized = before && before->config.memory == config.memory;
-    config.batch.tokens =
-        sized ? before->config.batch.tokens : tokens_within_memory(config, corpus);
+    config.batch.tokens = sized ? before->config.batch.tokens
+                                : tokens_within_memory(config, task, corpus, tokenizers.by_column);
     release_unused_memory();
     observer.on_message(fmt::format("memory: batches of {} tokens", config.batch.tokens));
   }
   set_warmup(before, observer);
   Rng rng(config.training.seed);
-  TextModel made{config.model, make_model(config.model, rng), tokenizers.both.source,
-                 tokenizers.both.target};
-  size_t count = 0;
-  for (const NamedTensor& p : parameters(*made.model)) count += p.tensor.size();
-  observer.on_message(fmt::format("model: {}, {} parameters", name_of(config.model.kind), count));
+  TextModel made{config.model, make_model(config.model, rng), tokenizers.by_column};
+  observer.on_message(fmt::format("model: {}, {} parameters", config.model.kind.name,
+                                  parameter_count(*made.model)));
   return made;
 }
 
-// Where it is not told it follows from the steps: more of them are as if they had been asked for at
+// Where it is not set it follows from the steps: more of them are as if they had been asked for at
 // first.
 void Prepared::set_warmup(const std::optional<Before>& before, TrainingObserver& observer) {
   const int64_t steps = config.training.steps;
-  const bool told = config.schedule.warmup.has_value();
+  const bool is_set = config.schedule.warmup.has_value();
   const int64_t warmup = warmup_steps(config.schedule, steps);
   config.schedule.warmup = warmup;
   if (warmup >= steps) {
     observer.on_message(fmt::format(
-        "warning: schedule.warmup is {} of {} steps: the rate never gets to optimizer.rate", warmup,
+        "warning: schedule.warmup is {} of {} steps: the rate never reaches optimizer.rate", warmup,
         steps));
   }
-  if (told || !before || before->checkpoint.step >= steps) return;
+  if (is_set || !before || before->checkpoint.step >= steps) return;
   if (const int64_t was = before->config.schedule.warmup.value_or(warmup); was != warmup) {
     observer.on_message(fmt::format("now schedule.warmup = {} (was {})", warmup, was));
   }
 }
 
+// What the model lacks is an error before anything in the directory is replaced.
+void Prepared::try_objective() const {
+  const uint32_t first[] = {0};
+  const Batch batch = training_batch(make_batch(corpus, first), signature, model.tokenizers);
+  const TrainingScope training(Rng(config.training.seed));
+  make_objective(config, task, signature)
+      ->loss(*model.model, batch, {.tokenizers = model.tokenizers, .training = true});
+}
+
 void Prepared::prepare_validation(const ModelDirectory& directory, TrainingObserver& observer) {
-  valid.emplace(open_corpus(corpus_spec(config, validation_files(config), tokenizers.both),
-                            directory.root / "valid.corpus"));
-  observer.on_message("validation: " + described(valid->counts(), valid->size()));
-  validator.emplace(config, *valid, *tokenizers.both.source);
+  valid.emplace(
+      open_corpus(*task.source(config, signature, tokenizers.by_column, Split::kValidation),
+                  directory.root / "valid.corpus"));
+  observer.on_message("validation: " + described(task, *valid));
+  validator.emplace(config, task, *objective, *valid, signature, tokenizers.by_column);
   if (validator->left_out() == 0) return;
   observer.on_message(fmt::format(
-      "validation: {} lines have more tokens than the model has learned places for, and are not "
-      "decoded",
+      "validation: {} lines have more tokens than the model has positions, and are not decoded",
       validator->left_out()));
 }
 

@@ -1,19 +1,20 @@
-// What a run is made of before its first step: texts that were looked at, tokenizers, corpora,
+// What a run is made of before its first step: texts that were checked, tokenizers, corpora,
 // batches that fit the memory, the model.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "attend/io/checkpoint.h"
 #include "attend/train/batch_memory.h"
-#include "attend/train/looks.h"
 #include "attend/train/run_tokenizers.h"
+#include "attend/train/snapshots.h"
 #include "attend/train/trainer.h"
 
 namespace attend {
 
-// A run that is gone on with: one that has a checkpoint. What was refused before the first one
-// counts for nothing.
+// A run that is resumed: one that has a checkpoint. What was refused before the first one does not
+// matter.
 struct Before {
   Checkpoint checkpoint;
   RunConfig config;
@@ -23,19 +24,23 @@ struct Before {
 std::optional<Before> run_before(const ModelDirectory& directory, const RunConfig& now,
                                  TrainingObserver& observer);
 
-// Throws Error for a file that is missing, empty, or not in pairs: before anything is made.
+// Throws Error for a file that is missing, empty, or does not fit the others: before anything is
+// made.
 void check_texts(const RunConfig& config);
 
 // Text files and tokenizers made into what a trainer needs, below one directory.
 struct Prepared {
   MemoryLimit limit;
   RunConfig config;  // with the vocabularies, the size of batches and the warm-up known
+  Signature signature;
+  const Task& task;
   RunTokenizers tokenizers;
   Corpus corpus;
   TextModel model;
+  std::unique_ptr<Objective> objective;
   std::optional<Corpus> valid;
   std::optional<Validator> validator;
-  std::optional<Looks> looks;
+  std::optional<Snapshots> snapshots;
 
   Prepared(const RunConfig& given, const ModelDirectory& directory,
            const std::optional<Before>& before, TrainingObserver& observer);
@@ -47,6 +52,7 @@ struct Prepared {
   Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
   TextModel made_model(const std::optional<Before>& before, TrainingObserver& observer);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);
+  void try_objective() const;
   void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer);
 };
 

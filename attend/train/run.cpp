@@ -68,15 +68,17 @@ bool changes_tensors(const std::string& path, const RunConfig& before, const Run
   const auto sgd = [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; };
   if (path == "optimizer.kind") return sgd(was) != sgd(is);
   if (path == "optimizer.momentum") return sgd(is) && (was.momentum > 0) != (is.momentum > 0);
+  if (path == "training.frozen" || path == "training.objective") return true;
   return path == "training.average" && (before.training.average > 0) != (now.training.average > 0);
 }
 
-// What was trained here before must be of one kind with what is asked for now.
+// What was trained here before must fit what is asked for now.
 void compare(const Before& before, const RunConfig& config, const ModelDirectory& directory,
              TrainingObserver& observer) {
   for (const Difference& d : differences(before.config, config)) {
     const bool alters_nothing = d.path.ends_with("dropout");
     const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.") ||
+                       d.path == "training.shards" ||
                        changes_tensors(d.path, before.config, config);
     const bool known_later =
         d.path.ends_with("_vocabulary") || (d.path == "schedule.warmup" && !config.schedule.warmup);
@@ -86,15 +88,15 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
     if (known_later || sized || too_late || d.path == "out") continue;
     if (fixed && !alters_nothing) {
       throw ConfigError(
-          "{}: trained with {} = {}, not {}; go on with that, or train into another directory",
+          "{}: trained with {} = {}, not {}; keep that setting, or train into another directory",
           directory.root.string(), d.path, d.before, d.after);
     }
     observer.on_message(fmt::format("now {} = {} (was {})", d.path, d.after, d.before));
   }
 }
 
-// Takes lines out of the log that the run which goes on will write again, or would not have
-// written: the report that one made because it ended, and a validation that is due once more.
+// Takes lines out of the log that the resumed run will write again, or would not have written: the
+// report that a run made because it ended, and a validation that is due once more.
 void forget_lines(const std::filesystem::path& log, bool goes_on, const TrainingState& state) {
   if (!std::filesystem::exists(log)) return;
   const std::string early = fmt::format("\"{}\":", kEarly);
@@ -113,7 +115,7 @@ void forget_lines(const std::filesystem::path& log, bool goes_on, const Training
 }
 
 // What is in a directory where there is no checkpoint to resume from must not be lost unnoticed.
-void begin_anew(const ModelDirectory& directory, const RunOptions& options,
+void start_over(const ModelDirectory& directory, const RunOptions& options,
                 TrainingObserver& observer) {
   namespace fs = std::filesystem;
   if (fs::exists(directory.weights()) && !options.overwrite) {
@@ -124,12 +126,12 @@ void begin_anew(const ModelDirectory& directory, const RunOptions& options,
   }
   std::error_code none;
   if (!options.overwrite && fs::file_size(directory.log(), none) > 0 && !none) {
-    observer.on_message(fmt::format("{}: the run before has left no checkpoint; starting at step 0",
+    observer.on_message(fmt::format("{}: the last run left no checkpoint; starting at step 0",
                                     directory.root.string()));
   }
 }
 
-// The run to go on with, if there is one and it may be.
+// The run to resume, if there is one that may be.
 std::optional<Before> resumable_run(const ModelDirectory& directory, const RunConfig& config,
                                     const RunOptions& options, TrainingObserver& observer) {
   const bool nothing_whole = options.overwrite && !any_whole_checkpoint(directory.checkpoints());
@@ -137,7 +139,7 @@ std::optional<Before> resumable_run(const ModelDirectory& directory, const RunCo
   if (before) {
     compare(*before, config, directory, observer);
   } else {
-    begin_anew(directory, options, observer);
+    start_over(directory, options, observer);
   }
   return before;
 }
@@ -149,10 +151,10 @@ class Run {
       : directory_(directory),
         prepared_(config, directory, before, observer),
         observer_(observer, config.validation.metric),
-        trainer_({prepared_.model, prepared_.corpus,
+        trainer_({prepared_.model, *prepared_.objective, prepared_.corpus,
                   prepared_.validator ? &*prepared_.validator : nullptr, prepared_.config,
                   observer_, [this](Trainer&, bool best) { save(best); },
-                  [this](Trainer& trainer) { look(trainer); }}) {
+                  [this](Trainer& trainer) { store_snapshot(trainer); }}) {
     if (before) resume(before->checkpoint);
     if (!before && options.overwrite) remove_model(directory);
     make_directories(directory.checkpoints());
@@ -180,7 +182,7 @@ class Run {
   // The note first: tokenizers without it are taken for the user's own.
   void describe() const {
     const RunTokenizers& tokenizers = prepared_.tokenizers;
-    if (tokenizers.trained) note_trained(directory_, tokenizers.both);
+    if (tokenizers.trained) note_trained(directory_, tokenizers.by_column);
     replace_file(directory_.training(), to_yaml(prepared_.config, true));
     prepared_.model.save_description(directory_);
   }
@@ -190,17 +192,17 @@ class Run {
     TrainingState state;
     read_config(state, checkpoint.path / kState);
     trainer_.resume(state);
-    observer_.on_message(
-        fmt::format("resumed at step {}: weights, optimizer, place in the data", checkpoint.step));
+    observer_.on_message(fmt::format("resumed at step {}: weights, optimizer, position in the data",
+                                     checkpoint.step));
   }
 
-  void look(Trainer& trainer) {
+  void store_snapshot(Trainer& trainer) {
     const int64_t step = trainer.state().step;
-    if (!prepared_.looks || !prepared_.looks->due(step)) return;
+    if (!prepared_.snapshots->due(step)) return;
     try {
-      trainer.with_kept_weights([&] { prepared_.looks->store(prepared_.model, step); });
+      trainer.with_kept_weights([&] { prepared_.snapshots->store(prepared_.model, step); });
     } catch (const std::exception& error) {  // training is worth more than its pictures
-      observer_.on_message(fmt::format("no maps stored at step {}: {}", step, error.what()));
+      observer_.on_message(fmt::format("no snapshot stored at step {}: {}", step, error.what()));
     }
   }
 
@@ -262,35 +264,41 @@ RunPlan plan_training(const RunConfig& given, TrainingObserver& observer,
   copy_tokenizers(directory, {temporary.path()});
   RunConfig config = given;
   config.training.report_every = kPlannedSteps;
-  config.data.valid_source = config.data.valid_target = "";
+  config.validation.metric = Metric::kLoss;
+  config.data.valid_source = config.data.valid_target = config.data.valid_label = "";
+  config.data.valid_text.clear();
   LastReport last(observer);
   Prepared prepared(config, {temporary.path()}, before, last);
-  RunPlan plan;
+  RunPlan plan{.task = std::string(prepared.task.name),
+               .record_name = std::string(prepared.task.records)};
   for (const NamedTensor& p : parameters(*prepared.model.model)) {
     plan.parameters += p.tensor.size();
     const std::string part = p.name.substr(0, p.name.find('.'));
     if (plan.parts.empty() || plan.parts.back().first != part) plan.parts.emplace_back(part, 0);
     plan.parts.back().second += p.tensor.size();
   }
-  plan.source_vocabulary = prepared.model.source->size();
-  plan.target_vocabulary = prepared.model.target->size();
-  plan.pairs = prepared.corpus.size();
-  const CorpusCounts& counts = prepared.corpus.counts();
-  plan.left_out = counts.read.empty + counts.read.too_long + counts.empty + counts.too_long;
-  plan.batches_per_epoch = BatchStream(prepared.corpus, prepared.config.batch).batches_per_epoch();
+  const auto sizes = vocabularies_of(prepared.model.tokenizers, prepared.signature);
+  for (const ColumnSpec& column : prepared.signature.columns) {
+    plan.vocabularies.emplace_back(column.name, sizes.at(column.name));
+  }
+  plan.records = prepared.corpus.size();
+  plan.left_out = prepared.corpus.counts().left_out();
+  const size_t shards = config.training.shards;
+  const BatchStream stream(prepared.corpus, prepared.config.batch, {}, shards);
+  plan.steps_per_epoch = std::max<size_t>(1, stream.batches_per_epoch() / shards);
 
   plan.steps_done = before ? before->checkpoint.step : 0;
   const int64_t steps = std::max<int64_t>(0, config.training.steps - plan.steps_done);
   prepared.config.training.steps = kPlannedSteps;
-  Trainer trainer(
-      {prepared.model, prepared.corpus, nullptr, prepared.config, last, [](Trainer&, bool) {}});
+  Trainer trainer({prepared.model, *prepared.objective, prepared.corpus, nullptr, prepared.config,
+                   last, [](Trainer&, bool) {}});
   trainer.run(false);
   plan.tokens_per_second = last.report.tokens_per_second;
-  const double tokens = static_cast<double>(counts.source_tokens + counts.target_tokens) +
-                        2 * static_cast<double>(plan.pairs);
-  const double epochs = static_cast<double>(steps) *
-                        static_cast<double>(config.training.accumulation) /
-                        static_cast<double>(plan.batches_per_epoch);
+  double tokens = 0;
+  const RecordLengths lengths = prepared.corpus.lengths();
+  for (size_t i = 0; i < lengths.size(); ++i) tokens += static_cast<double>(lengths.rows(i));
+  const double epochs = static_cast<double>(steps) * static_cast<double>(shards) /
+                        static_cast<double>(stream.batches_per_epoch());
   plan.seconds = epochs * tokens / plan.tokens_per_second;
   return plan;
 }

@@ -1,13 +1,14 @@
 #include "attend/train/run_config.h"
 
+#include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "attend/base/names.h"
-#include "attend/base/special_tokens.h"
 #include "attend/base/storage.h"
-#include "attend/decode/line_limit.h"
 #include "attend/io/config.h"
 #include "attend/nn/init.h"
+#include "attend/train/task.h"
 
 namespace attend {
 namespace {
@@ -24,30 +25,19 @@ constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
                                     {Metric::kErrorRate, "error_rate", false}};
 
 void check_files(const RunConfig& config) {
+  if (config.out.empty()) throw ConfigError("train: no model directory; give --out DIRECTORY");
   DataConfig data = config.data;
-  if (config.out.empty()) throw ConfigError("train: no model directory; say --out DIRECTORY");
-  if (data.source.empty()) throw ConfigError("train: no text; say --source FILE --target FILE");
   for (const Field& field : fields_of(data).fields) {
     const auto given = field.get();
-    if (field.type->kind != FieldKind::kPath || !given || given->front() != "-") continue;
+    if (field.type->kind != FieldKind::kPath || !given) continue;
+    if (std::ranges::find(*given, "-") == given->end()) continue;
     throw ConfigError(
         "train: data.{} is standard input, but text is read more than once; give a file",
         field.path);
   }
-  const bool columns = data.target.empty() && data.valid_target.empty();
-  if (data.valid_source.empty() != data.valid_target.empty() && !columns) {
-    throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
-  }
-  if (config.validation.metric != Metric::kLoss && data.valid_source.empty()) {
-    throw ConfigError(
-        "train: validation.metric {} needs text to validate on; say --valid-source FILE and "
-        "--valid-target FILE",
-        name_of(config.validation.metric));
-  }
 }
 
-void check_shares(const RunConfig& config) {
-  const TrainingConfig& training = config.training;
+void check_training(const TrainingConfig& training) {
   const auto below_one = [](const char* name, double value) {
     if (!(value >= 0 && value < 1)) {
       throw ConfigError("train: {} is {}, not within [0, 1)", name, value);
@@ -56,48 +46,27 @@ void check_shares(const RunConfig& config) {
   below_one("training.label_smoothing", double{training.label_smoothing});
   below_one("training.average", training.average);
   if (!(training.coverage_loss >= 0)) {
-    throw ConfigError("train: training.coverage_loss is {}; 0 or more", training.coverage_loss);
+    throw ConfigError("train: training.coverage_loss is {}; it must be 0 or more",
+                      training.coverage_loss);
   }
-  const ModelConfig& model = config.model;
-  if (training.coverage_loss > 0 && !(model.kind == ModelKind::kRnn && model.rnn.coverage)) {
-    throw ConfigError(
-        "train: training.coverage_loss needs a model that attends with coverage; set "
-        "model.rnn.coverage");
+  if (!std::has_single_bit(training.shards)) {
+    throw ConfigError("train: training.shards is {}; it must be a power of two, such as {}",
+                      training.shards, std::bit_ceil(training.shards));
   }
-}
-
-// A setting of a kind of model that is not trained would change nothing.
-void check_settings_in_use(const ModelConfig& model) {
-  const ModelConfig from =
-      model.preset.empty() ? ModelConfig() : ModelConfig::of_preset(model.preset);
-  if (!model.preset.empty() && from.kind != model.kind) {
-    throw ConfigError("train: preset {} is of kind {}, but model.kind is {}; say --preset NAME",
-                      model.preset, name_of(from.kind), name_of(model.kind));
-  }
-  for (const Difference& d : differences(from, model)) {
-    const std::string section = d.path.substr(0, d.path.find('.'));
-    const bool in_use =
-        section == d.path || section == name_of(model.kind) ||
-        (model.kind == ModelKind::kLabel && section == name_of(model.label.encoder));
-    if (in_use || d.path.ends_with("_vocabulary")) continue;
-    throw ConfigError("train: model.{} = {} would change nothing: the model is of kind {}{}",
-                      d.path, d.after, name_of(model.kind),
-                      model.preset.empty() ? "" : ", of preset " + model.preset);
+  if (training.accumulation != 1) {
+    throw ConfigError("train: training.accumulation is now training.shards");
   }
 }
 
-// Whether weights and gradients, the least that training takes, are more than the machine has.
-void check_memory(Seq2Seq& model) {
-  const size_t count = parameter_count(model), bytes = 2 * sizeof(float) * count;
-  if (bytes <= machine_memory()) return;
-  throw MemoryError(
-      "train: the model has {} parameters or more; its weights and gradients alone take {}, but "
-      "this machine has {}; train a smaller model",
-      count, memory_text(bytes), memory_text(machine_memory()));
+void check_preset(const ModelConfig& model) {
+  if (model.preset.empty()) return;
+  const ModelConfig from = ModelConfig::of_preset(model.preset);
+  if (from.kind == model.kind) return;
+  throw ConfigError("train: preset {} is of kind {}, but model.kind is {}; use --preset NAME",
+                    model.preset, from.kind.name, model.kind.name);
 }
 
-// Makes one with the smallest vocabulary and without memory.
-void check_model(ModelConfig model) {
+void check_dropout(ModelConfig model) {
   for (const Field& field : fields_of(model).fields) {
     const auto given = field.get();
     if (!field.path.ends_with("dropout") || !given) continue;
@@ -106,20 +75,57 @@ void check_model(ModelConfig model) {
       throw ConfigError("train: model.{} is {}, not within [0, 1)", field.path, chance);
     }
   }
-  model.set_vocabularies(kSpecialTokens + 1, kSpecialTokens + 1);
-  const ShapesOnly no_memory;
-  Rng rng(0);
-  check_memory(*make_model(model, rng));
 }
 
-// A token needs a place beside its end, and beside a start that is put before it.
-void check_places(const ModelConfig& model) {
-  const std::optional<size_t> places = learned_positions(model);
-  const bool label = model.kind == ModelKind::kLabel;
-  const size_t least = label && model.label.pooling == LabelPooling::kFirst ? 3 : 2;
-  if (!places || *places >= least) return;
-  throw ConfigError("train: model.{}.max_length is {}, where a line of one token takes {}",
-                    label ? name_of(model.label.encoder) : name_of(model.kind), *places, least);
+// With the smallest vocabularies, and without memory.
+std::unique_ptr<Model> smallest_model(ModelConfig config) {
+  constexpr std::string_view kSuffix = "_vocabulary";
+  ModelConfig::Vocabularies sizes;
+  for (const Field& field : fields_of(config.settings).fields) {
+    if (!field.path.ends_with(kSuffix)) continue;
+    sizes[field.path.substr(0, field.path.size() - kSuffix.size())] = kSpecialTokens + 1;
+  }
+  config.set_vocabularies(sizes);
+  const ShapesOnly no_memory;
+  Rng rng(0);
+  return make_model(config, rng);
+}
+
+// Whether weights and gradients, the least that training takes, are more than the machine has.
+void check_memory(Model& model) {
+  const size_t count = parameter_count(model), bytes = 2 * sizeof(float) * count;
+  if (bytes <= machine_memory()) return;
+  throw MemoryError(
+      "train: the model has {} parameters or more; its weights and gradients alone take {}, but "
+      "this machine has {}; train a smaller model",
+      count, memory_text(bytes), memory_text(machine_memory()));
+}
+
+// One token needs a position beside its frame.
+void check_positions(const Signature& signature) {
+  for (const ColumnSpec& column : signature.columns) {
+    if (column.longest().value_or(1) > 0) continue;
+    throw ConfigError("train: the model has {} positions for its {}, but one token takes {}",
+                      *column.positions, column.name,
+                      1 + (column.written ? 1 : column.framing.extra()));
+  }
+}
+
+void check_task(const RunConfig& config, const Signature& signature) {
+  const Task& task = task_of(config, signature);
+  task.check(config);
+  const Metric metric = config.validation.metric;
+  if (std::ranges::find(task.metrics, metric) == task.metrics.end()) {
+    std::vector<std::string_view> names;
+    for (const Metric known : task.metrics) names.push_back(name_of(known));
+    throw ConfigError("train: validation.metric {} does not fit the task {}; choose {}",
+                      name_of(metric), task.name, fmt::join(names, ", "));
+  }
+  if (metric != Metric::kLoss && !task.has_text(config.data, Split::kValidation)) {
+    throw ConfigError("train: validation.metric {} needs text to validate on; give {}",
+                      name_of(metric), task.valid_flags);
+  }
+  make_objective(config, task, signature);
 }
 
 }  // namespace
@@ -136,16 +142,21 @@ bool better(Metric metric, double score, double than) {
 void RunConfig::check() const {
   check_files(*this);
   check_ranges(*this, "train");
-  check_shares(*this);
-  check_settings_in_use(model);
-  check_model(model);
-  check_places(model);
+  check_training(training);
+  check_preset(model);
+  check_dropout(model);
+  const std::unique_ptr<Model> smallest = smallest_model(model);
+  const Signature signature = smallest->signature();
+  check_task(*this, signature);
+  check_memory(*smallest);
+  check_positions(signature);
   optimizer.check();
   if (!(optimizer.rate > 0)) {
-    throw ConfigError("train: optimizer.rate is {}; it is above 0", optimizer.rate);
+    throw ConfigError("train: optimizer.rate is {}; it must be above 0", optimizer.rate);
   }
   schedule.check();
-  if (validation.metric != Metric::kLoss) search.check(std::numeric_limits<size_t>::max());
 }
+
+Signature signature_of(const ModelConfig& config) { return smallest_model(config)->signature(); }
 
 }  // namespace attend

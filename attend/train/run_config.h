@@ -1,25 +1,37 @@
-// All that a training run is told, in one struct: what a YAML file, the flags and attend.yaml hold.
+// Every setting of a training run in one struct: what a YAML file, the flags and attend.yaml hold.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "attend/base/fields.h"
 #include "attend/base/limits.h"
+#include "attend/data/documents.h"
 #include "attend/data/plan.h"
 #include "attend/decode/search.h"
-#include "attend/models/model.h"
+#include "attend/models/model_config.h"
 #include "attend/text/tokenizer.h"
 #include "attend/train/optimizer.h"
 #include "attend/train/schedule.h"
 
 namespace attend {
 
+// Where the text of each column is. Which columns there must be follows from the task, which
+// follows from the model (train/task.h).
 struct DataConfig {
   std::filesystem::path source, target;  // without a target, the source has two columns
   std::filesystem::path valid_source, valid_target;
-  // Tokens of a side; longer pairs are left out, and those that a model has learned no places for.
+  std::vector<std::filesystem::path> text, valid_text;
+  std::filesystem::path label, valid_label;  // without a label, the text has two columns
+  // Tokens of a column; longer records are left out, and those that a model has no positions for.
   size_t longest = 256;
+  DocumentKind documents = DocumentKind::kFile;
+  std::optional<size_t> context;
+  size_t overlap = 0;
+  double held_out = 0;
 
   template <typename V>
   void fields(V& v) {
@@ -27,7 +39,22 @@ struct DataConfig {
     v("target", target, "text to write, line by line as the source");
     v("valid_source", valid_source, "the same for validation");
     v("valid_target", valid_target, "the same for validation");
-    v("longest", longest, "tokens of a side at most; longer pairs are left out", limits::kLength);
+    v("text", text, "text of a language model, or lines to label; also .gz");
+    v("valid_text", valid_text, "the same for validation");
+    v("label", label,
+      "labels, line by line as the text; without it, text and label with a tab "
+      "between");
+    v("valid_label", valid_label, "the same for validation");
+    v("longest", longest, "tokens of a line at most; longer records are left out", limits::kLength);
+    v("documents", documents, "language model: each file, each line, or lines up to a blank one");
+    v("context", context,
+      "language model: tokens read at once; none: 256, or as many as the model has positions",
+      limits::kLength);
+    v("overlap", overlap,
+      "language model: tokens that a window of a long document reads again from the one before",
+      limits::kLength.or_0());
+    v("held_out", held_out,
+      "language model: share of the text held out for validation, where there is no valid_text");
   }
 };
 
@@ -41,8 +68,9 @@ struct VocabularyConfig {
   template <typename V>
   void fields(V& v) {
     tokenizer.fields(v);
-    v("target_kind", target_kind, "what a token of the target is, if something else");
-    v("joint", joint, "one vocabulary for both sides, where they have one kind");
+    v("target_kind", target_kind,
+      "what a token of the target is, if not the same; of labels: line, unless set");
+    v("joint", joint, "one vocabulary for source and target, where they are of one kind");
   }
 };
 
@@ -63,56 +91,68 @@ struct ValidationConfig {
   void fields(V& v) {
     v("every", every, "steps between validations", limits::kSteps);
     v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
-    v("lowercase", lowercase, "case does not count in BLEU and chrF");
-    v("sentences", sentences, "sentences decoded at most; 0: all", limits::kCount.or_0());
+    v("lowercase", lowercase, "ignore case in BLEU and chrF");
+    v("sentences", sentences, "most sentences decoded; 0: all", limits::kCount.or_0());
     v("grouped", grouped, "lines in a row with the same source are references of one");
     v("patience", patience, "validations without a better score before training stops; 0: never",
       limits::kCount.or_0());
   }
 };
 
+// "auto", which is that of the task, and the names of train/objective.h.
+std::vector<std::string> objective_choices();
+
 struct TrainingConfig {
   int64_t steps = 20000;
-  size_t accumulation = 1;  // batches to an update
+  Choice<objective_choices> objective = std::string_view("auto");
+  size_t shards = 1;  // of an update; their gradients are summed in a fixed order
   float label_smoothing = 0.1f;
-  double coverage_loss = 0.0;  // weight of the loss for looking twice; with model.rnn.coverage
+  double coverage_loss = 0.0;  // weight of the model's "coverage" loss
   double average = 0.0;  // decay of the mean of weights that is kept; 0: the weights themselves
+  std::vector<std::string> frozen;  // patterns of parameters that are not trained
   uint64_t seed = 1;
   int64_t report_every = 50;
   int64_t save_every = 500;
-  size_t keep = 2;         // newest checkpoints, beside the best one
-  int64_t keep_every = 0;  // and those of every so many steps
-  size_t bad_updates = 5;  // in a row that are not finite before training stops
+  size_t keep = 2;          // newest checkpoints, beside the best one
+  int64_t keep_every = 0;   // and those of every so many steps
+  size_t bad_updates = 5;   // in a row that are not finite before training stops
+  size_t accumulation = 1;  // of files of earlier versions: read_run_config() makes it shards
 
   template <typename V>
   void fields(V& v) {
     v("steps", steps, "updates in all", limits::kSteps);
-    v("accumulation", accumulation, "batches to an update", Range{1, 65'536});
-    v("label_smoothing", label_smoothing, "part of each label that goes to all tokens");
-    v("coverage_loss", coverage_loss, "weight of the loss for looking twice at a place");
+    v("objective", objective, "what is minimised; auto: by the task");
+    v("shards", shards,
+      "parts of an update that are computed one after the other, a power of two; each has an equal "
+      "part of batch.tokens",
+      Range{1, 65'536});
+    v("label_smoothing", label_smoothing, "share of each label that is spread over all tokens");
+    v("coverage_loss", coverage_loss, "weight of the loss for attending twice to a position");
     v("average", average,
-      "decay of the moving mean of weights that is kept, such as 0.999; 0: off");
+      "decay of the moving average of weights that is kept, such as 0.999; 0: off");
+    v("frozen", frozen, "parameters that are not trained, such as encoder or *.bias");
     v("seed", seed, "of weights and dropout; the order of the data has batch.seed", limits::kAny);
     v("report_every", report_every, "steps between reports", limits::kSteps);
     v("save_every", save_every, "steps between checkpoints", limits::kSteps);
     v("keep", keep, "newest checkpoints that are kept, beside the best one", limits::kCount.or_0());
-    v("keep_every", keep_every, "keep those of every so many steps as well; 0: none",
+    v("keep_every", keep_every, "also keep a checkpoint every N steps; 0: none",
       limits::kSteps.or_0());
     v("bad_updates", bad_updates, "updates in a row that may fail before training stops",
       limits::kCount.or_0());
+    v.old("accumulation", accumulation, Range{1, 65'536});
   }
 };
 
-// Maps of attention that are kept while the model learns; see inspect/snapshot.h.
-struct LooksConfig {
+// Attention maps that are stored as the model learns; see inspect/snapshot.h.
+struct SnapshotsConfig {
   int64_t every = 0;  // steps; 0: none
   size_t sentences = 3;
 
   template <typename V>
   void fields(V& v) {
-    v("every", every, "steps between maps of attention that are stored for `explore`; 0: none",
+    v("every", every, "steps between snapshots of attention for `attend explore`; 0: none",
       limits::kSteps.or_0());
-    v("sentences", sentences, "sentences, the first of validation, whose maps are stored",
+    v("sentences", sentences, "sentences in a snapshot, the first of validation",
       limits::kCount.or_0());
   }
 };
@@ -129,7 +169,7 @@ struct RunConfig {
   TrainingConfig training;
   ValidationConfig validation;
   SearchConfig search;
-  LooksConfig looks;
+  SnapshotsConfig snapshots;
 
   RunConfig() {
     optimizer.rate = 1e-3;
@@ -140,21 +180,31 @@ struct RunConfig {
   template <typename V>
   void fields(V& v) {
     v("out", out, "model directory to write, or to resume in");
-    v("memory", memory, "such as 4GB: batches are sized to fit; 0: batch.tokens tells");
+    v("memory", memory, "such as 4GB: batches are sized to fit; 0: use batch.tokens");
     v("model", model, "what is trained");
     v("data", data, "what it is trained on");
     v("vocabulary", vocabulary, "how text becomes tokens");
-    v("batch", batch, "what goes together");
+    v("batch", batch, "how records are batched");
     v("optimizer", optimizer, "how weights are updated");
-    v("schedule", schedule, "how the rate changes");
+    v("schedule", schedule, "how the learning rate changes");
     v("training", training, "how long, how often");
-    v("validation", validation, "how it is judged meanwhile");
+    v("validation", validation, "how the model is judged during training");
     v("search", search, "how validation decodes");
-    v("looks", looks, "what of its attention is stored meanwhile");
+    v("snapshots", snapshots, "attention maps stored during training");
+    v.old("looks", snapshots);
   }
 
-  // Throws ConfigError for all that can be told to be wrong before any text is read.
+  // Throws ConfigError for everything that can be known to be wrong before any text is read.
   void check() const;
 };
+
+// Sets what a file names, also where an earlier version wrote it: settings that have changed since
+// are expressed by those of today, and `say` hears what became of them.
+void read_run_config(RunConfig& config, const std::filesystem::path& file,
+                     const std::function<void(const std::string&)>& say = {});
+
+// What a model reads and writes, whatever its vocabularies will be. Throws ConfigError where there
+// cannot be such a model.
+Signature signature_of(const ModelConfig& config);
 
 }  // namespace attend

@@ -14,10 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kFiles[] = {"config.json",     "model.safetensors",      "attend.yaml",
-                              "log.jsonl",       "train.corpus",           "valid.corpus",
-                              "tokenizer.model", "tokenizer.source.model", "tokenizer.target.model",
-                              ".trained"};
+constexpr std::string_view kFiles[] = {"config.json", "model.safetensors", "attend.yaml",
+                                       "log.jsonl",   "train.corpus",      "valid.corpus",
+                                       ".trained"};
+
+// Whether runs write a file of this name: "tokenizer.model", "tokenizer.source.model" ...
+bool is_ours(std::string_view name) {
+  return std::ranges::find(kFiles, name) != std::end(kFiles) ||
+         (name.starts_with("tokenizer.") && name.ends_with(".model"));
+}
 
 // Files that a run was writing when it was killed: AtomicFile writes into .NAME.aB3dE6.
 template <typename Known>
@@ -32,7 +37,7 @@ void clean(const fs::path& directory, const Known& known) {
 }
 
 void clean_leftovers(const ModelDirectory& directory) {
-  clean(directory.root, [](const std::string& name) { return std::ranges::count(kFiles, name); });
+  clean(directory.root, is_ours);
   clean(directory.looks(), [](const std::string& name) {
     return name.starts_with("step-") && name.ends_with(".safetensors");
   });
@@ -62,7 +67,11 @@ RunDirectory::~RunDirectory() {
   if (made_.paths.empty()) return;
   std::error_code ignored;
   clean_leftovers(directory_);
-  for (const std::string& name : kFiles) fs::remove(directory_.root / name, ignored);
+  std::vector<fs::path> ours;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory_.root, ignored)) {
+    if (is_ours(entry.path().filename().string())) ours.push_back(entry.path());
+  }
+  for (const fs::path& path : ours) fs::remove(path, ignored);
   fs::remove(directory_.checkpoints(), ignored);
   fs::remove(directory_.root / ".lock", ignored);
 }

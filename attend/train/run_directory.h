@@ -37,7 +37,7 @@ class RunDirectory {
   DirectoryLock lock_;
 };
 
-// Removes the model that is there, its checkpoints, its alignment and its stored maps. The weights
+// Removes the model that is there, its checkpoints, its alignment and its snapshots. The weights
 // go first, so that what is left after a crash is not loaded.
 void remove_model(const ModelDirectory& directory);
 

@@ -3,17 +3,19 @@
 
 #include "attend/models/text_model.h"
 #include "attend/train/run_config.h"
+#include "attend/train/task.h"
 
 namespace attend {
 
 struct RunTokenizers {
-  Tokenizers both;
+  Tokenizers by_column;
   bool trained = false;  // now; not found
 };
 
-// Those that an earlier run trained are trained anew where it had no checkpoint and was asked for
-// others. The user's own stay, and are used. Throws ConfigError where a side of them is missing.
-RunTokenizers tokenizers_of(const RunConfig& config, const ModelDirectory& directory, bool resumed);
+// Those that an earlier run trained are trained again where it had no checkpoint and was asked for
+// others. The user's own stay, and are used. Throws ConfigError where one of them is missing.
+RunTokenizers tokenizers_of(const RunConfig& config, const Task& task, const Signature& signature,
+                            const ModelDirectory& directory, bool resumed);
 
 // Notes, before they are saved, that tokenizers are not the user's own: MODEL/.trained has the
 // fingerprint of each, one a line.

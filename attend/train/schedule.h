@@ -1,4 +1,4 @@
-// How the learning rate changes as training goes on.
+// How the learning rate changes during training.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ std::string_view name_of(ScheduleKind kind);
 
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kInverseSqrt;
-  // Steps in which the rate rises from 0, along a line; none: warmup_steps() tells.
+  // Steps in which the rate rises from 0, along a line; none: see warmup_steps().
   std::optional<int64_t> warmup;
   double floor = 0.0;  // of cosine and linear: the part of the rate that is left at the end
 
@@ -29,9 +29,9 @@ struct ScheduleConfig {
   void fields(V& v) {
     v("kind", kind, "constant, inverse_sqrt, cosine or linear");
     v("warmup", warmup,
-      "steps in which the rate rises from 0; none: 1000, or a tenth of all if that is less",
+      "steps in which the rate rises from 0; none: 1000, or a tenth of all steps if that is less",
       limits::kSteps.or_0());
-    v("floor", floor, "part of the rate that cosine and linear leave at the end");
+    v("floor", floor, "cosine, linear: share of the peak rate at the last step");
   }
 
   void check() const;  // throws ConfigError

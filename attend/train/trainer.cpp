@@ -9,27 +9,30 @@
 
 #include "attend/base/error.h"
 #include "attend/io/model_directory.h"
-#include "attend/ops/cross_entropy.h"
-#include "attend/ops/elementwise.h"
 #include "attend/tensor/tape.h"
-#include "attend/tensor/training.h"
 
 namespace attend {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+const std::string kObjectivePrefix = "objective.";
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-}  // namespace
-
-TrainingBatch training_batch(const Batch& batch) {
-  const std::vector<int32_t> labels = batch.labels();
-  return {Tokens(batch.source, batch.sources), Tokens(batch.decoder_inputs(), batch.targets),
-          Tensor::ids(labels, {labels.size()})};
+// Those of the model that are not frozen, and those of the objective.
+std::vector<NamedTensor> trained_parameters(Model& model, Objective& objective,
+                                            std::span<const std::string> frozen) {
+  std::vector<NamedTensor> trained = freeze_matching(model, frozen);
+  for (const NamedTensor& p : parameters(objective)) {
+    trained.push_back({kObjectivePrefix + p.name, p.tensor});
+  }
+  return trained;
 }
+
+}  // namespace
 
 bool is_best(Metric metric, double score, const TrainingState& state) {
   if (std::isnan(score)) return false;
@@ -39,11 +42,14 @@ bool is_best(Metric metric, double score, const TrainingState& state) {
 
 Trainer::Trainer(Parts parts)
     : parts_(std::move(parts)),
+      signature_(parts_.model.model->signature()),
       parameters_(parameters(*parts_.model.model)),
-      optimizer_(parameters_, parts_.config.optimizer) {
-  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch);
+      optimizer_(
+          trained_parameters(*parts_.model.model, parts_.objective, parts_.config.training.frozen),
+          parts_.config.optimizer) {
   const TrainingConfig& config = parts_.config.training;
-  objective_ = objective_of(config);
+  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, DataPosition(),
+                                          config.shards);
   if (config.average > 0) average_.emplace(parameters_, config.average);
   if (parts_.validator != nullptr) state_.judged_by = parts_.validator->fingerprint();
 }
@@ -57,14 +63,14 @@ void Trainer::resume(const TrainingState& state) {
     state_.best_step = 0;
     state_.not_better = 0;
     parts_.observer.on_message(fmt::format(
-        "validation: not what the scores before are of; the best, {:.4f} of step {}, counts no "
-        "more",
+        "Validation settings changed: the best score so far ({:.4g} at step {}) was reset.",
         state.best_score, state.best_step));
   }
   optimizer_.resume_at(state.step);
   DataPosition position{state.epoch, state.batch};
   if (position.batch >= stream_->batches_per_epoch()) position = {state.epoch + 1, 0};
-  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, position);
+  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, position,
+                                          parts_.config.training.shards);
   first_step_ = state.step;
 }
 
@@ -73,8 +79,9 @@ std::vector<NamedTensor> Trainer::tensors() const {
   const auto add = [&all](const std::string& prefix, const std::vector<NamedTensor>& tensors) {
     for (const NamedTensor& t : tensors) all.push_back({prefix + t.name, t.tensor});
   };
-  add(kWeightsPrefix, parameters_);
+  add(kWeightsPrefix, parameters_and_buffers(*parts_.model.model));
   add("optimizer.", optimizer_.state());
+  add(kObjectivePrefix, parameters_and_buffers(parts_.objective));
   if (average_) add("average.", average_->state());
   return all;
 }
@@ -119,28 +126,31 @@ bool Trainer::patient() const {
   return parts_.validator == nullptr || patience == 0 || state_.not_better < patience;
 }
 
+Batch Trainer::next_batch() {
+  return training_batch(stream_->next(), signature_, parts_.model.tokenizers);
+}
+
 bool Trainer::update() {
   const auto start = Clock::now();
   const TrainingConfig& config = parts_.config.training;
-  std::vector<Batch> batches;
-  size_t labels = 0, tokens = 0;
-  for (size_t i = 0; i < config.accumulation; ++i) {
-    batches.push_back(stream_->next());
-    labels += batches.back().targets.rows();
-    tokens += batches.back().tokens();
-  }
-  double loss = 0;
-  for (size_t i = 0; i < batches.size(); ++i) {
-    const uint64_t place = (state_.updates_tried * config.accumulation + i) << 24;
-    const TrainingScope training(Rng(config.seed + 1, place));
-    const Tensor sum = objective_sum(objective_, *parts_.model.model, training_batch(batches[i]));
-    loss += double{sum.item()};
-    backward(scale(sum, 1.0f / static_cast<float>(labels)));
-  }
+  const UpdateNumber number{config.seed, state_.updates_tried, config.shards};
+  size_t tokens = 0;
+  std::optional<Batch> first;
+  const auto loss = [&](size_t shard) {
+    const Batch batch = next_batch();
+    tokens += training_rows(batch, signature_);
+    if (shard == 0) first = batch;
+    return parts_.objective.loss(*parts_.model.model, batch,
+                                 {.tokenizers = parts_.model.tokenizers,
+                                  .step = state_.step,
+                                  .random = number.objective(shard),
+                                  .training = true});
+  };
+  const UpdateGradients gradients = update_gradients(optimizer_.parameters(), number, loss);
   ++state_.updates_tried;
   state_.epoch = stream_->position().epoch;
   state_.batch = stream_->position().batch;
-  const bool applied = apply(loss);
+  const bool applied = apply(gradients);
   seconds_ += seconds_since(start);
   tokens_ += static_cast<double>(tokens);
   if (!applied) {
@@ -153,20 +163,18 @@ bool Trainer::update() {
   }
   state_.bad_in_a_row = 0;
   ++state_.step;
-  state_.loss_sum += loss;
-  state_.label_count += labels;
-  last_batch_ = std::move(batches.front());
+  state_.loss_sum += gradients.loss;
+  state_.label_count += gradients.count;
+  last_batch_ = std::move(first);
   if (average_) average_->update(state_.step);
   return true;
 }
 
 // Nothing is changed by a loss or by gradients that are not finite.
-bool Trainer::apply(double loss) {
-  if (!std::isfinite(loss)) {
-    for (const NamedTensor& p : parameters_) p.tensor.clear_grad();
-    return false;
-  }
+bool Trainer::apply(const UpdateGradients& gradients) {
+  if (!std::isfinite(gradients.loss)) return false;
   last_norm_ = optimizer_.step(
+      gradients.gradients,
       schedule_factor(parts_.config.schedule, state_.step + 1, parts_.config.training.steps));
   return std::isfinite(last_norm_);
 }
@@ -179,10 +187,10 @@ void Trainer::check_sound() const {
     if (!std::ranges::all_of(t.tensor.span(), finite)) fail(t.name + " is not finite");
   }
   const NoGrad no_grad;
-  const TrainingBatch batch = training_batch(*last_batch_);
-  const Tensor sum = cross_entropy(parts_.model.model->logits(batch.sources, batch.inputs),
-                                   batch.labels, {.reduction = Reduction::kSum});
-  if (!std::isfinite(sum.item())) fail("the weights give a loss that is not finite");
+  const Loss loss = parts_.objective.loss(
+      *parts_.model.model, *last_batch_,
+      {.tokenizers = parts_.model.tokenizers, .step = state_.step, .training = false});
+  if (!std::isfinite(loss.sum.item())) fail("the weights give a loss that is not finite");
 }
 
 void Trainer::fail(const std::string& what) const {
@@ -190,11 +198,11 @@ void Trainer::fail(const std::string& what) const {
   const auto checkpoints = ModelDirectory{config.out}.checkpoints();
   std::string text = fmt::format("train: {}, at step {}. ", what, state_.step);
   if (first_step_ > 0 && state_.step == first_step_) {
-    text +=
-        fmt::format("Training went on from {0}: remove that directory to go on from the one before",
-                    (checkpoints / fmt::format("step-{}", first_step_)).string());
+    text += fmt::format(
+        "Training resumed from {0}: remove that directory to resume from the checkpoint before it",
+        (checkpoints / fmt::format("step-{}", first_step_)).string());
   } else {
-    text += "Nothing of that is saved, and checkpoints are as they were";
+    text += "Nothing of that was saved; checkpoints are as they were";
   }
   text += fmt::format(". Try a lower optimizer.rate (now {})", config.optimizer.rate);
   const int64_t warmup = warmup_steps(config.schedule, config.training.steps);
@@ -215,7 +223,7 @@ TrainingReport Trainer::progress() const {
   r.steps = config.steps;
   r.epoch = static_cast<double>(state_.epoch) +
             static_cast<double>(state_.batch) / static_cast<double>(stream_->batches_per_epoch());
-  if (state_.label_count > 0) r.loss = state_.loss_sum / static_cast<double>(state_.label_count);
+  if (state_.label_count > 0) r.loss = state_.loss_sum / state_.label_count;
   r.rate = parts_.config.optimizer.rate *
            schedule_factor(parts_.config.schedule, state_.step, config.steps);
   r.gradient_norm = last_norm_;
@@ -227,8 +235,8 @@ TrainingReport Trainer::progress() const {
   return r;
 }
 
-// To the log, every so many steps and at the last one; what comes early changes nothing of what a
-// run that goes on would say.
+// To the log, every so many steps and at the last one; an early report changes nothing of what a
+// longer run would report.
 void Trainer::report() {
   TrainingReport now = progress();
   const bool due = state_.step % parts_.config.training.report_every == 0;

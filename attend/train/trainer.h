@@ -1,4 +1,4 @@
-// The loop: batches, gradients, updates; reports, validations, checkpoints. What it needs to go on
+// The loop: batches, gradients, updates; reports, validations, checkpoints. What it needs to resume
 // after a crash is in its state, so that a resumed run has the bits of one that was never stopped.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "attend/train/objective.h"
 #include "attend/train/optimizer.h"
 #include "attend/train/run_config.h"
+#include "attend/train/update.h"
 #include "attend/train/validation.h"
 
 namespace attend {
@@ -23,9 +24,6 @@ namespace attend {
 // The file of a checkpoint that has Trainer::tensors(), and what the names of weights begin with.
 inline constexpr const char* kTrainingTensors = "training.safetensors";
 inline const std::string kWeightsPrefix = "weights.";
-
-// A batch of the corpus as the objective sees it.
-TrainingBatch training_batch(const Batch& batch);
 
 // All that changes while training, beside weights and moments.
 struct TrainingState {
@@ -38,7 +36,7 @@ struct TrainingState {
   uint64_t not_better = 0;  // validations since the best one
   uint64_t judged_by = 0;   // Validator::fingerprint() of the scores; 0: none
   double loss_sum = 0;      // since the last report
-  uint64_t label_count = 0;
+  double label_count = 0;
   bool validation_due = false;  // the step was done, but not yet validated
 
   template <typename V>
@@ -54,7 +52,7 @@ struct TrainingState {
     v("not_better", not_better, "", limits::kAny);
     v("judged_by", judged_by, "", limits::kAny);
     v("loss_sum", loss_sum, "");
-    v("label_count", label_count, "", limits::kAny);
+    v("label_count", label_count, "");
     v("validation_due", validation_due, "");
   }
 };
@@ -67,7 +65,7 @@ struct TrainingReport {
   double epoch = 0;
   double loss = 0;  // nats a label since the last report, of the whole objective
   double rate = 0, gradient_norm = 0;
-  double tokens_per_second = 0;  // of sources and targets, without validation
+  double tokens_per_second = 0;  // of all columns, without validation
   double seconds_left = 0;
   uint64_t bad_updates = 0;
   bool early = false;  // not due yet, but there is no later one
@@ -89,6 +87,7 @@ class Trainer {
  public:
   struct Parts {
     TextModel& model;
+    Objective& objective;
     const Corpus& corpus;
     const Validator* validator;  // or none
     const RunConfig& config;
@@ -104,11 +103,11 @@ class Trainer {
   // updates stay not finite, or before weights are saved that give no loss.
   TrainingEnd run(const std::atomic<bool>& stop);
 
-  // For checkpoints: everything that must be kept, by name; and how to go on from it.
+  // For checkpoints: everything that must be kept, by name; and how to resume from it.
   std::vector<NamedTensor> tensors() const;
   const TrainingState& state() const { return state_; }
-  // In an epoch that has fewer batches now, goes on with the next; judged in another way, forgets
-  // the best score and says so.
+  // In an epoch that has fewer batches now, continues with the next; where validation measures
+  // something else, resets the best score and says so.
   void resume(const TrainingState& state);
 
   // Runs f while the model has the weights to be kept: the mean, where there is one.
@@ -116,7 +115,8 @@ class Trainer {
 
  private:
   bool update();  // false: it was not finite
-  bool apply(double loss);
+  bool apply(const UpdateGradients& gradients);
+  Batch next_batch();
   void report();
   bool validate(const std::atomic<bool>& stop);  // false: it was stopped
   bool patient() const;
@@ -125,8 +125,8 @@ class Trainer {
   TrainingReport progress() const;
 
   Parts parts_;
-  Objective objective_;
-  std::vector<NamedTensor> parameters_;
+  Signature signature_;
+  std::vector<NamedTensor> parameters_;  // of the model, frozen ones too
   Optimizer optimizer_;
   std::optional<MovingAverage> average_;
   std::unique_ptr<BatchStream> stream_;

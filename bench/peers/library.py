@@ -19,14 +19,14 @@ class Array(ctypes.Structure):
 BUILT = {'attend_peer': 'bench/peers/libattend_peer.so', 'attend_cli': 'cli/attend'}
 
 
-def build(target: str = 'attend_peer') -> Path:
-    """Builds a target of the release and returns its path."""
+def build(target: str = 'attend_peer', root: Path = ROOT) -> Path:
+    """Builds a target of the release of a source tree and returns its path."""
     for command in (['cmake', '--preset', 'release'],
                     ['cmake', '--build', '--preset', 'release', '--target', target]):
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             raise RuntimeError(f'{" ".join(command)} failed:\n{done.stdout.decode()}')
-    return ROOT / 'build/release' / BUILT[target]
+    return root / 'build/release' / BUILT[target]
 
 
 class Library:

@@ -18,12 +18,13 @@ namespace attend::peers {
 template <typename Model>
 struct Training {
   Model model;
-  Tokens source, target;
+  Batch inputs;
+  Tokens target;
   Tensor labels;
   std::unique_ptr<Optimizer> optimizer = {};
   uint64_t steps = 0;
 
-  Tensor loss() const { return cross_entropy(model.logits(source, target), labels); }
+  Tensor loss() const { return cross_entropy(model.logits(inputs, target), labels); }
   void step() {
     const TrainingScope training(Rng(1, ++steps << 32));
     backward(loss());
@@ -36,7 +37,7 @@ struct Training {
 template <typename Model>
 Case training_case(Model model, const Inputs& in) {
   auto training = std::make_shared<Training<Model>>(Training<Model>{
-      std::move(model), Tokens(in.integers("source"), Packing(in.integers("sources"))),
+      std::move(model), Batch("source", {in.integers("source"), Packing(in.integers("sources"))}),
       Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
   const std::vector<NamedTensor> all = parameters(training->model);
   for (const NamedTensor& p : all) {

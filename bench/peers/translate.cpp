@@ -44,8 +44,9 @@ double attend_peer_translate(void* model, AttendPeerSources sources, int32_t* to
     config.min_length = config.max_length = length;
     const attend::Packing packing(std::vector(sources.lengths, sources.lengths + sources.count));
     const auto start = std::chrono::steady_clock::now();
-    const auto found = attend::search(*static_cast<attend::Transformer*>(model),
-                                      {{sources.ids, packing.rows()}, packing}, config);
+    const attend::Batch inputs("source", {std::span(sources.ids, packing.rows()), packing});
+    const auto found =
+        attend::search(*static_cast<attend::Transformer*>(model), inputs, config, {.special = {}});
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     for (const auto& hypotheses : found) {
       tokens = std::ranges::copy(hypotheses.front().tokens, tokens).out;

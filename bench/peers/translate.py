@@ -15,7 +15,6 @@ import dataclasses
 import gzip
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from worker import Worker, alternate  # noqa: E402
 
 LENGTH = 30  # tokens of every target
 SAME_AT_LEAST = 0.9  # share of targets: rounding may decide between two beams
@@ -159,45 +160,21 @@ def work(case: Case, folder: Path, library: Path | None, threads: int) -> None:
                           'mb': (peak - before - max(files - files_before, 0)) / 1024}), flush=True)
 
 
-class Worker:
-    """A process that is stopped unless it takes a sample."""
-
-    def __init__(self, case: Case, side: str, options: argparse.Namespace, folder: Path):
-        self._process = subprocess.Popen(
-            [sys.executable, os.path.abspath(__file__), '--threads', str(options.threads), '--library',
-             os.fspath(options.library), '--worker', side, case.name, os.fspath(folder)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=os.environ | {'OMP_NUM_THREADS': str(options.threads)})
-        self.first = self.sample()
-
-    def sample(self) -> dict:
-        self._process.send_signal(signal.SIGCONT)
-        self._process.stdin.write('\n')
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError('a worker failed')
-        self._process.send_signal(signal.SIGSTOP)
-        return json.loads(answer)
-
-    def close(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-        self._process.stdin.close()
-        self._process.wait()
+def worker(case: Case, side: str, options: argparse.Namespace, folder: Path) -> Worker:
+    return Worker([sys.executable, os.path.abspath(__file__), '--threads', str(options.threads), '--library',
+                   os.fspath(options.library), '--worker', side, case.name, os.fspath(folder)],
+                  options.threads)
 
 
 def compare(case: Case, options: argparse.Namespace, folder: Path) -> Row:
-    workers = [Worker(case, side, options, folder / case.size) for side in ('ours', 'theirs')]
+    workers = [worker(case, side, options, folder / case.size) for side in ('ours', 'theirs')]
     pairs = list(zip(*(worker.first['targets'] for worker in workers)))
     same = sum(a == b for a, b in pairs) / len(pairs)
     if same < SAME_AT_LEAST:
         raise RuntimeError(f'{case.name}: only {100 * same:.0f}% of the targets are the same on both sides')
-    samples = [[], []]
-    for i in range(options.rounds):
-        for side in (0, 1) if i % 2 == 0 else (1, 0):
-            samples[side].append(workers[side].sample())
-    for worker in workers:
-        worker.close()
+    samples = alternate(workers, options.rounds)
+    for one in workers:
+        one.close()
     ours, theirs = (case.tokens / statistics.median(s['seconds'] for s in side) for side in samples)
     return Row(case.name, ours / theirs, ours, theirs, *(side[-1]['mb'] for side in samples), same)
 
@@ -257,25 +234,26 @@ def require_data() -> None:
             sys.exit(2)
 
 
-def write_models(names: set[str], folder: Path) -> None:
+def write_models(names: set[str], folder: Path, sides: tuple[str, ...] = ('ours', 'theirs')) -> None:
     from translate_model import SIZES, random_weights, write_ours, write_theirs
+    writers = {'ours': write_ours, 'theirs': write_theirs}
     for name in names:
-        if (folder / name / 'theirs').exists():
+        if (folder / name / sides[-1]).exists():
             continue
         weights = random_weights(SIZES[name])
-        for side, write in (('ours', write_ours), ('theirs', write_theirs)):
+        for side in sides:
             (folder / name / side).mkdir(parents=True)
-            write(SIZES[name], weights, folder / name / side)
+            writers[side](SIZES[name], weights, folder / name / side)
 
 
 def main() -> None:
     options = arguments()
-    require_peer()
     if options.worker:
         side, name, folder = options.worker
         case = next(case for case in CASES if case.name == name)
         return work(case, Path(folder), options.library if side == 'ours' else None, options.threads)
     from library import build
+    require_peer()
     require_data()
     options.library = options.library or build('attend_peer')
     options.command = options.command or build('attend_cli')

@@ -84,6 +84,24 @@ TEST(Attention, FusedEqualsPlainWithDropoutAndSinks) {
   }
 }
 
+// Which weights are dropped depends on the keys in use, not on the rows that a cache reserves.
+TEST(Attention, DropoutDoesNotDependOnReservedKeys) {
+  const Tensor q = random_tensor({3, 4}, 1), k = random_tensor({300, 4}, 2),
+               v = random_tensor({300, 4}, 3);
+  const auto output = [&](size_t rows, bool plain) {
+    const TrainingScope training(Rng(5));
+    return attention(q, k.slice_rows(0, rows), v.slice_rows(0, rows),
+                     {.key_lengths = {100}, .dropout = 0.5f, .plain = plain})
+        .output.to_vector();
+  };
+  const Shape shape{3, 4};
+  const Tensor expected = Tensor::of(output(100, false), shape);
+  for (const bool plain : {false, true}) {
+    expect_values(expected, output(100, plain), 1e-6f);
+    expect_values(expected, output(300, plain), 1e-6f);
+  }
+}
+
 TEST(Attention, KnownValues) {
   const Tensor q = Tensor::of({1, 0, 0, 1}, {2, 2}), k = Tensor::of({0, 1, 1, 0}, {2, 2});
   const Tensor v = Tensor::of({1, 2, 3, 4}, {2, 2});
@@ -102,7 +120,7 @@ TEST(Attention, CausalIsAlignedAtTheLastKey) {
   const Tensor q = Tensor::zeros({1, 1}), k = Tensor::zeros({3, 1});
   const Tensor v = Tensor::of({1, 2, 3}, {3, 1});
   EXPECT_FLOAT_EQ(attention(q, k, v, {.mask = {.causal = true}}).output.item(), 2.0f);
-  const Mask first{.causal = true, .q_offset = 0};
+  const Mask first{.causal = true, .q_offset = {0}};
   EXPECT_FLOAT_EQ(attention(q, k, v, {.mask = first}).output.item(), 1.0f);
 }
 
@@ -266,7 +284,7 @@ TEST(Attention, NoSequencesHaveGradientsOfZero) {
 TEST(Attention, FarOffsetsAreNotCut) {
   const Tensor x = random_tensor({3, 2}, 1);
   const auto output = [&](int64_t offset, bool plain) {
-    return attention(x, x, x, {.mask = {.causal = true, .q_offset = offset}, .plain = plain})
+    return attention(x, x, x, {.mask = {.causal = true, .q_offset = {offset}}, .plain = plain})
         .output.to_vector();
   };
   for (const bool plain : {false, true}) {
@@ -274,15 +292,15 @@ TEST(Attention, FarOffsetsAreNotCut) {
     EXPECT_EQ(output(int64_t{1} << 32, plain), output(100, plain));
     EXPECT_EQ(output(-(int64_t{1} << 32), plain), std::vector<float>(6, 0.0f));
     AttentionOptions options{.relative = alibi(1, 9), .plain = plain};
-    options.mask.q_offset = int64_t{1} << 32;
+    options.mask.q_offset = {int64_t{1} << 32};
     expect_error<ShapeError>([&] { attention(x, x, x, options); },
                              "covers distances -9 to 9, but -4294967298 to -4294967294 occur");
-    options.mask.q_offset = std::numeric_limits<int64_t>::min();
+    options.mask.q_offset = {std::numeric_limits<int64_t>::min()};
     expect_error<ShapeError>([&] { attention(x, x, x, options); }, "covers distances -9 to 9");
     options.relative = {};
     options.shaw = {random_tensor({3, 2}, 4), random_tensor({3, 2}, 5)};
     const std::vector<float> far = attention(x, x, x, options).output.to_vector();
-    options.mask.q_offset = -100;
+    options.mask.q_offset = {-100};
     EXPECT_EQ(attention(x, x, x, options).output.to_vector(), far);
   }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "attend/attention/cache.h"
+#include "attend/base/parallel.h"
 #include "attend/tensor/tape.h"
 #include "tests/attention/values.h"
 
@@ -74,6 +76,94 @@ TEST(T5, TableIsReadAndLearnsByBucket) {
   }
   backward(bias.values, seed);
   expect_values(table.grad(), gradient, 1e-5f);
+}
+
+// A bias of keys for all queries is that of each query, and learns from all of them.
+TEST(Bias, BroadcastsOverQueriesAndKeys) {
+  const Tensor x = random_tensor({6, 4}, 1), seed = random_tensor({6, 4}, 2);
+  AttentionOptions options{.heads = 2};
+  options.queries = options.keys = Packing::of({4, 2});
+  const auto run = [&](Tensor bias, bool plain) {
+    bias.require_grad();
+    options.bias = bias;
+    options.plain = plain;
+    options.weighting = Weighting::kSigmoid;  // a softmax does not feel a bias of queries
+    const Tensor y = attention(x, x, x, options).output;
+    backward(y, seed);
+    return std::pair(y.to_vector(), bias.grad());
+  };
+  const Tensor row = random_tensor({2, 1, 4}, 3), column = random_tensor({2, 4, 1}, 4);
+  for (const Tensor& narrow : {row, column}) {
+    Tensor whole = Tensor::empty({2, 4, 4});
+    for (size_t i = 0; i < 32; ++i) {
+      const size_t head = i / 16, query = i / 4 % 4, key = i % 4;
+      whole.data()[i] = narrow.data()[head * 4 + (narrow.extent(1) == 1 ? key : query)];
+    }
+    for (const bool plain : {false, true}) {
+      const auto [y, gradient] = run(narrow, plain);
+      const auto [expected, all] = run(whole, plain);
+      expect_values(Tensor::of(y, {6, 4}), expected, 1e-6f);
+      std::vector<float> sums(8, 0.0f);
+      for (size_t i = 0; i < 32; ++i) {
+        const size_t query = i / 4 % 4, key = i % 4;
+        sums[i / 16 * 4 + (narrow.extent(1) == 1 ? key : query)] += all.data()[i];
+      }
+      expect_values(gradient, sums, 1e-5f);
+    }
+  }
+}
+
+TEST(Bias, BroadcastOnesHaveTheSameBitsForAnyNumberOfThreads) {
+  const Packing packing = Packing::of({290, 17, 130});
+  const Tensor x = random_tensor({packing.rows(), 32}, 1), seed = random_tensor(x.shape(), 2);
+  for (const Shape& shape : {Shape{1, 290}, Shape{290, 1}, Shape{3, 4, 1, 290}, Shape{4, 290, 1}}) {
+    std::vector<float> first;
+    for (const int threads : {1, 2, 4}) {
+      const ThreadCountScope scope(threads);
+      Tensor bias = random_tensor(shape, 3);
+      AttentionOptions options{.heads = 4, .bias = bias.require_grad()};
+      options.queries = options.keys = packing;
+      options.mask.strictly_causal = true;
+      const Tensor y = attention(x, x, x, options).output;
+      backward(y, seed);
+      std::vector<float> values = y.to_vector();
+      for (const float value : bias.grad().to_vector()) values.push_back(value);
+      if (threads == 1) first = values;
+      EXPECT_EQ(values, first) << shape.text() << " on " << threads << " threads";
+    }
+  }
+}
+
+// The tables of a cache have more rows than are in use; a bias or a mask need not know.
+TEST(Bias, IsAsWideAsTheLongestKeysInUse) {
+  KeyValueCache cache(2);
+  cache.append(Packing::of({5, 3}), random_tensor({8, 4}, 1), random_tensor({8, 4}, 2));
+  ASSERT_GT(cache.capacity(), 5u);
+  const Tensor q = random_tensor({2, 4}, 3), wide = random_tensor({1, cache.capacity()}, 4);
+  std::vector<uint8_t> allowed(cache.capacity(), 1);
+  allowed[1] = 0;
+  const auto run = [&](size_t keys, bool plain) {
+    AttentionOptions options{.plain = plain};
+    options.queries = Packing::even(2, 1);
+    options.keys = cache.packing();
+    options.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());
+    Tensor bias = Tensor::of(wide.slice_columns(0, keys).to_vector(), {1, keys});
+    options.bias = bias.require_grad();
+    options.mask.pairs = PairMask({1, keys}, {allowed.begin(), allowed.begin() + ptrdiff_t(keys)});
+    const Tensor y = attention(q, cache.keys(), cache.values(), options).output;
+    backward(y, random_tensor({2, 4}, 5));
+    std::vector<float> values = y.to_vector();
+    values.insert(values.end(), bias.grad().data(), bias.grad().data() + 5);
+    return values;
+  };
+  for (const bool plain : {false, true}) {
+    const std::vector<float> expected = run(cache.capacity(), plain);
+    EXPECT_EQ(run(5, plain), expected);
+    EXPECT_EQ(run(7, plain), expected);
+    expect_error<ShapeError>([&] { run(4, plain); },
+                             "a bias of shape [1, 4] does not fit 2 sequences of up to 1 queries "
+                             "and 5 keys in 1 heads");
+  }
 }
 
 TEST(RelativeBias, ErrorsNameTheValues) {

@@ -88,6 +88,72 @@ TEST(KeyValueCache, AWindowMayBeAsLargeAsItsType) {
   }
 }
 
+TEST(KeyValueCache, AdmitsEmptySequencesAndThoseOfAnother) {
+  KeyValueCache cache;
+  cache.admit(1);
+  std::vector<int> next(1, 0);
+  append_named(cache, {2}, next);
+  cache.admit(2);
+  next.resize(3, 0);
+  append_named(cache, {1, 3, 1}, next);
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(kept(cache, 1), (std::vector<float>{1000, 1001, 1002}));
+  EXPECT_EQ(kept(cache, 2), (std::vector<float>{2000}));
+
+  KeyValueCache long_one(1);
+  std::vector<int> more(1, 0);
+  append_named(long_one, {40}, more);
+  cache.admit(long_one);
+  ASSERT_EQ(cache.sequences(), 4u);
+  EXPECT_EQ(kept(cache, 1), (std::vector<float>{1000, 1001, 1002}));
+  EXPECT_EQ(kept(cache, 3), kept(long_one, 0));
+  EXPECT_EQ(cache.seen()[3], 40);
+
+  KeyValueCache narrow(1);
+  narrow.append(Packing::of({1}), Tensor::zeros({1, 1}), Tensor::zeros({1, 1}));
+  EXPECT_THROW(cache.admit(narrow), ShapeError);
+}
+
+TEST(KeyValueCache, RewindsToAnEarlierLength) {
+  KeyValueCache cache(2);
+  std::vector<int> next(2, 0);
+  append_named(cache, {5, 3}, next);
+  cache.rewind(std::vector<int32_t>{2, 3});
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1}));
+  EXPECT_EQ(kept(cache, 1), (std::vector<float>{1000, 1001, 1002}));
+  next = {2, 3};
+  append_named(cache, {1, 1}, next);
+  EXPECT_EQ(kept(cache, 0), (std::vector<float>{0, 1, 2}));
+  EXPECT_THROW(cache.rewind(std::vector<int32_t>{4, 4}), ShapeError);
+  EXPECT_THROW(cache.rewind(std::vector<int32_t>{-1, 4}), ShapeError);
+  EXPECT_THROW(cache.rewind(std::vector<int32_t>{1}), ShapeError);
+}
+
+// Whatever was dropped meanwhile, the keys that the next query sees are there after rewinding by up
+// to a window.
+TEST(KeyValueCache, AWindowCanBeRewoundByItsLength) {
+  constexpr int32_t kWindow = 4;
+  for (int32_t length = 1; length < 40; ++length) {
+    for (int32_t back = 0; back <= std::min(kWindow, length); ++back) {
+      KeyValueCache cache(1, kWindow);
+      std::vector<int> next(1, 0);
+      for (int32_t i = 0; i < length; ++i) append_named(cache, {1}, next);
+      cache.rewind(std::vector<int32_t>{length - back});
+      const std::vector<float> rows = kept(cache, 0);
+      const int32_t seen = length - back;
+      const auto needed = static_cast<size_t>(std::min(kWindow - 1, seen));
+      ASSERT_GE(rows.size(), needed);
+      for (size_t i = 0; i < needed; ++i) {
+        ASSERT_EQ(rows[rows.size() - 1 - i], static_cast<float>(seen - 1) - static_cast<float>(i));
+      }
+    }
+  }
+  KeyValueCache cache(1, kWindow);
+  std::vector<int> next(1, 0);
+  for (int i = 0; i < 40; ++i) append_named(cache, {1}, next);
+  EXPECT_THROW(cache.rewind(std::vector<int32_t>{5}), ShapeError);
+}
+
 TEST(KeyValueCache, ReordersToMoreOrFewer) {
   KeyValueCache cache(3);
   std::vector<int> next(3, 0);

@@ -71,9 +71,9 @@ Row weights_by_definition(const CoverageAttention& layer, const float* q, const 
     double score = 0.0;
     for (size_t a = 0; a < hidden; ++a) {
       double z = layer.query.bias.data()[a];
-      for (size_t c = 0; c < 4; ++c) z += at(layer.query.weight, a, c) * q[c];
-      for (size_t c = 0; c < 5; ++c) z += at(layer.key.weight, a, c) * at(keys, j, c);
-      for (size_t n = 0; n < features; ++n) z += at(layer.location.weight, a, n) * f[n];
+      for (size_t c = 0; c < 4; ++c) z += at(layer.query.weight.value, a, c) * q[c];
+      for (size_t c = 0; c < 5; ++c) z += at(layer.key.weight.value, a, c) * at(keys, j, c);
+      for (size_t n = 0; n < features; ++n) z += at(layer.location.weight.value, a, n) * f[n];
       score += layer.vector.data()[a] * std::tanh(z);
     }
     total += weights[j] = std::exp(score);
@@ -108,7 +108,7 @@ TEST(Coverage, IsThatOfThePapersForEachSequence) {
         for (size_t c = 0; c < 3; ++c) ASSERT_NEAR(at(output, s, c), sum[c], 1e-5) << t << " " << s;
       }
     }
-    EXPECT_EQ(state.steps, 4u);
+    EXPECT_EQ(state.steps, std::vector<int32_t>(state.steps.size(), 4));
   }
 }
 
@@ -174,14 +174,14 @@ TEST(Coverage, IsAPointOfTheFamily) {
   CoverageState state = layer.start(source);
   AttentionOptions options{.queries = Packing::even(4, 1), .keys = in.packing};
   options.score = Score::kAdditive;
-  options.score_weights = {.key = layer.key.weight, .vector = layer.vector};
+  options.score_weights = {.key = layer.key.weight.value, .vector = layer.vector};
   for (const bool zero : {false, true}) {
     if (zero) {
-      for (float& w : layer.location.weight.span()) w = 0.0f;
+      for (float& w : layer.location.weight.value.span()) w = 0.0f;
     }
     for (size_t t = 0; t < 3; ++t) {
       if (!zero) {
-        options.score_weights.location = layer.location.weight;
+        options.score_weights.location = layer.location.weight.value;
         options.score_weights.location_inputs = state.remembered.reshape({11, 1});
       }
       const Tensor q = layer.query(Inputs::query(t));

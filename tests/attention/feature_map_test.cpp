@@ -21,8 +21,8 @@ FeatureMapAttention make(const FeatureMapConfig& config) {
 TEST(FeatureMap, StartsAsTheIdentity) {
   Rng rng(1);
   const FeatureMapAttention layer({.channels = 16}, rng);
-  EXPECT_EQ(layer.query.weight.shape(), (Shape{2, 16}));
-  EXPECT_EQ(layer.value.weight.shape(), (Shape{8, 16}));
+  EXPECT_EQ(layer.query.weight.value.shape(), (Shape{2, 16}));
+  EXPECT_EQ(layer.value.weight.value.shape(), (Shape{8, 16}));
   const Tensor x = random_tensor({2, 3, 4, 16}, 1);
   EXPECT_EQ(layer(x).to_vector(), x.to_vector());
 }
@@ -33,8 +33,9 @@ TEST(FeatureMap, IsAttentionOfConvolvedPixels) {
       make({.channels = 6, .key_channels = 2, .value_channels = 4, .pool = 2});
   const Tensor x = random_tensor({1, 4, 6, 6}, 1);
   const auto convolved = [&](const Linear& by, const Tensor& map) {
-    return conv2d(map, by.weight.reshape({by.weight.extent(0), by.weight.extent(1), 1, 1}),
-                  by.bias);
+    return conv2d(
+        map, by.weight.value.reshape({by.weight.value.extent(0), by.weight.value.extent(1), 1, 1}),
+        by.bias);
   };
   const Tensor q = convolved(layer.query, x).reshape({24, 2});
   const Tensor k = max_pool2d(convolved(layer.key, x), {.kernel = 2}).reshape({6, 2});

@@ -45,7 +45,8 @@ TEST(Local, WeightsAreThoseOfThePaper) {
       double logit = 0.0;
       for (size_t a = 0; a < 6; ++a) {
         double sum = 0.0;
-        for (size_t c = 0; c < 4; ++c) sum += double{layer.centre.weight.data()[a * 4 + c]} * q[c];
+        for (size_t c = 0; c < 4; ++c)
+          sum += double{layer.centre.weight.value.data()[a * 4 + c]} * q[c];
         logit += layer.vector.data()[a] * std::tanh(sum);
       }
       const double p = static_cast<double>(in.keys.length(s)) / (1.0 + std::exp(-logit));
@@ -74,13 +75,15 @@ TEST(Local, WeightsAreThoseOfThePaper) {
 
 // The centre learns through the bell alone, so its gradient says that the bell is on the tape.
 TEST(Local, GradientsReachAllParameters) {
-  for (const Score score : {Score::kDot, Score::kGeneral, Score::kConcat}) {
+  const std::pair<Score, size_t> known[] = {{Score::kDot, 2},      {Score::kGeneral, 3},
+                                            {Score::kAdditive, 5}, {Score::kConcat, 4},
+                                            {Score::kCosine, 2},   {Score::kDistance, 2}};
+  for (const auto& [score, count] : known) {
+    SCOPED_TRACE(name_of(score));
     LocalAttention layer = make({.width = 4, .reach = 9, .score = score});
     LocalAttention::Inputs in = inputs(4);
     expect_gradients(layer, in.q, [&] { return layer(in); });
-    EXPECT_EQ(parameters(layer).size(), score == Score::kDot       ? 2u
-                                        : score == Score::kGeneral ? 3u
-                                                                   : 4u);
+    EXPECT_EQ(parameters(layer).size(), count);
   }
 }
 
@@ -115,7 +118,7 @@ TEST(Local, BadValuesOutsideTheWindowDoNotLeak) {
       const Tensor y = layer({q, k, v, queries, keys});
       backward(y, random_tensor({2, 3}, 4));
       std::vector<float> values = y.to_vector();
-      for (Tensor* x : {&q, &k, &v, &layer.vector, &layer.centre.weight}) {
+      for (Tensor* x : {&q, &k, &v, &layer.vector, &layer.centre.weight.value}) {
         const std::vector<float> gradient = x->grad().to_vector();
         values.insert(values.end(), gradient.begin(), gradient.end());
         x->clear_grad();
@@ -161,8 +164,10 @@ TEST(Local, CanBeSeen) {
 
 TEST(Local, ErrorsNameTheValuesAndTheRemedy) {
   expect_error<ConfigError>([] { make({.width = 4, .reach = 0}); }, "width 4 and reach 0");
-  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kCosine}); },
-                            "score cosine; use dot, scaled_dot, general or concat");
+  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kLocation}); },
+                            "score location does not read keys");
+  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kLocation}); },
+                            "use dot, scaled_dot, general, additive, concat, cosine, distance");
   expect_error<ConfigError>([] { make({.width = 4, .key_width = 5, .score = Score::kDot}); },
                             "queries of width 4 with keys of width 5; use general");
   expect_error<ShapeError>([] { make({.width = 4})(inputs(5)); }, "keys [14, 5]");

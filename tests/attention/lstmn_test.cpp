@@ -40,11 +40,11 @@ std::vector<Row> by_definition(const Lstmn& layer, const Tensor& x, std::vector<
   for (size_t t = 0; t < x.rows(); ++t) {
     const Row xt(x.data() + t * x.width(), x.data() + (t + 1) * x.width());
     Row w(t);
-    const Row from_x = product(layer.from_input.weight, xt),
-              from_m = product(layer.from_mixture.weight, mixed_h);
+    const Row from_x = product(layer.from_input.weight.value, xt),
+              from_m = product(layer.from_mixture.weight.value, mixed_h);
     double total = 0.0;
     for (size_t i = 0; i < t; ++i) {
-      const Row from_h = product(layer.from_hidden.weight, h[i]);
+      const Row from_h = product(layer.from_hidden.weight.value, h[i]);
       double score = 0.0;
       for (size_t a = 0; a < from_h.size(); ++a) {
         score += layer.vector.data()[a] *

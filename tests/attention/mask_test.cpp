@@ -23,12 +23,16 @@ std::vector<int32_t> all_keys(const Packing& keys) {
 // What the comments of Mask say of query i and key j of sequence s.
 bool allowed(const Mask& mask, const std::vector<int32_t>& counts, size_t s, int64_t i, int64_t j) {
   const int64_t last = counts[s] - static_cast<int64_t>(kQueries.length(s));
-  const int64_t p = mask.q_offset.value_or(last) + i;
+  const int64_t p = (mask.q_offset.empty()       ? last
+                     : mask.q_offset.size() == 1 ? mask.q_offset[0]
+                                                 : mask.q_offset[s]) +
+                    i;
   if (j >= counts[s]) return false;
   const int64_t prefix = mask.prefix.empty()       ? 0
                          : mask.prefix.size() == 1 ? mask.prefix[0]
                                                    : mask.prefix[s];
   if (mask.causal && j > p && j >= prefix) return false;
+  if (mask.strictly_causal && j >= p && j >= prefix) return false;
   if (mask.left && j < p - *mask.left) return false;
   if (mask.right && j > p + *mask.right) return false;
   if (mask.q_documents.empty()) return true;
@@ -65,14 +69,16 @@ TEST(Mask, EveryCombinationIsThatOfItsParts) {
   const std::vector<int32_t> whole = all_keys(kKeys), some{5, 0, 6, 2};
   size_t tried = 0;
   for (const std::vector<int32_t>& counts : {whole, some}) {
-    for (const bool causal : {false, true}) {
-      for (const auto& offset : {std::optional<int64_t>(), std::optional<int64_t>(2)}) {
+    for (const auto& [causal, strictly] : {std::pair(false, false), {true, false}, {false, true}}) {
+      for (const auto& offset : {std::vector<int64_t>{}, {2}, {3, 0, -1, 1}}) {
         for (const auto& left : {std::optional<int64_t>(), std::optional<int64_t>(2)}) {
           for (const auto& right : {std::optional<int64_t>(), std::optional<int64_t>(0)}) {
             for (const auto& prefix : {std::vector<int32_t>{}, {3}, {1, 2, 4, 0}}) {
               for (const bool documents : {false, true}) {
-                if (!causal && !prefix.empty()) continue;
-                Mask mask{.causal = causal, .q_offset = offset, .left = left, .right = right};
+                if (!causal && !strictly && !prefix.empty()) continue;
+                Mask mask{.causal = causal, .strictly_causal = strictly, .q_offset = offset};
+                mask.left = left;
+                mask.right = right;
                 mask.prefix = prefix;
                 if (documents) {
                   mask.q_documents = documents_of(kQueries, 3);
@@ -88,7 +94,7 @@ TEST(Mask, EveryCombinationIsThatOfItsParts) {
       }
     }
   }
-  EXPECT_EQ(tried, 2u * 8 * 2 * 4);
+  EXPECT_EQ(tried, 2u * 12 * 2 * (1 + 3 + 3));
 }
 
 TEST(Mask, WindowsMayBeWiderThanAnySequence) {
@@ -111,26 +117,68 @@ TEST(Mask, OffsetsMayBeAsLargeAsTheirType) {
   const auto expect = [&](const Mask& mask, const std::vector<std::pair<int, int>>& expected) {
     const std::vector<kernels::KeyRange> ranges = key_ranges(mask, rows, rows, counts);
     for (size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(ranges[i].begin, expected[i].first) << *mask.q_offset << " query " << i;
-      EXPECT_EQ(ranges[i].end, expected[i].second) << *mask.q_offset << " query " << i;
+      EXPECT_EQ(ranges[i].begin, expected[i].first) << mask.q_offset[0] << " query " << i;
+      EXPECT_EQ(ranges[i].end, expected[i].second) << mask.q_offset[0] << " query " << i;
     }
   };
   const std::vector<std::pair<int, int>> all(3, {0, 3}), none(3, {0, 0});
   for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 32, int64_t{1} << 40, kMost}) {
-    expect({.causal = true, .q_offset = offset}, all);
-    expect({.q_offset = offset, .left = 1, .right = 1}, none);
-    expect({.q_offset = offset, .left = offset}, {{0, 3}, {1, 3}, {2, 3}});
-    expect({.q_offset = offset, .left = offset - 1}, {{1, 3}, {2, 3}, {0, 0}});
-    expect({.q_offset = offset, .right = kMost}, all);
+    expect({.causal = true, .q_offset = {offset}}, all);
+    expect({.q_offset = {offset}, .left = 1, .right = 1}, none);
+    expect({.q_offset = {offset}, .left = offset}, {{0, 3}, {1, 3}, {2, 3}});
+    expect({.q_offset = {offset}, .left = offset - 1}, {{1, 3}, {2, 3}, {0, 0}});
+    expect({.q_offset = {offset}, .right = kMost}, all);
   }
   for (const int64_t offset : {-(int64_t{1} << 31), -(int64_t{1} << 32), kLeast + 1, kLeast}) {
-    expect({.causal = true, .q_offset = offset}, none);
-    expect({.q_offset = offset, .left = 1, .right = 1}, none);
-    expect({.q_offset = offset, .left = kMost}, all);
+    expect({.causal = true, .q_offset = {offset}}, none);
+    expect({.q_offset = {offset}, .left = 1, .right = 1}, none);
+    expect({.q_offset = {offset}, .left = kMost}, all);
   }
-  expect({.q_offset = kLeast + 1, .right = kMost}, {{0, 1}, {0, 2}, {0, 3}});
-  expect({.q_offset = kLeast, .right = kMost}, {{0, 0}, {0, 1}, {0, 2}});
-  expect({.causal = true, .q_offset = kLeast, .prefix = {2}}, {{0, 2}, {0, 2}, {0, 2}});
+  expect({.q_offset = {kLeast + 1}, .right = kMost}, {{0, 1}, {0, 2}, {0, 3}});
+  expect({.q_offset = {kLeast}, .right = kMost}, {{0, 0}, {0, 1}, {0, 2}});
+  expect({.causal = true, .q_offset = {kLeast}, .prefix = {2}}, {{0, 2}, {0, 2}, {0, 2}});
+}
+
+// The first query of a sequence has nothing before it; a prefix is there for all the same.
+TEST(Mask, StrictlyCausalLeavesOutTheQuerysOwnPosition) {
+  const Tensor q = Tensor::zeros({4, 1}), v = Tensor::of({1, 3, 8, 16}, {4, 1});
+  for (const bool plain : {false, true}) {
+    const auto output = [&](const Mask& mask) {
+      return attention(q, q, v, {.mask = mask, .plain = plain}).output;
+    };
+    expect_values(output({.strictly_causal = true}), {0, 1, 2, 4}, 1e-6f);
+    // Both are as strict as the stricter one.
+    expect_values(output({.causal = true, .strictly_causal = true}), {0, 1, 2, 4}, 1e-6f);
+    expect_values(output({.strictly_causal = true, .prefix = {2}}), {2, 2, 2, 4}, 1e-6f);
+    expect_values(output({.strictly_causal = true, .left = 1}), {0, 1, 3, 8}, 1e-6f);
+  }
+}
+
+// Each sequence starts where its own offset says, as in a batch of decoders at different steps.
+TEST(Mask, OffsetsMayBeGivenForEachSequence) {
+  const Tensor q = Tensor::zeros({2, 1}), k = Tensor::zeros({6, 1});
+  const Tensor v = Tensor::of({1, 3, 8, 1, 3, 8}, {6, 1});
+  AttentionOptions options;
+  options.queries = Packing::of({1, 1});
+  options.keys = Packing::of({3, 3});
+  options.mask = {.causal = true, .q_offset = {0, 2}};
+  for (const bool plain : {false, true}) {
+    options.plain = plain;
+    expect_values(attention(q, k, v, options).output, {1, 4}, 1e-6f);
+  }
+}
+
+// A row of keys for all queries, and a column of queries for all keys.
+TEST(Mask, PairsBroadcastOverQueriesAndOverKeys) {
+  const Tensor q = Tensor::zeros({3, 1}), v = Tensor::of({1, 3, 8}, {3, 1});
+  for (const bool plain : {false, true}) {
+    const auto output = [&](const PairMask& pairs) {
+      return attention(q, q, v, {.mask = {.pairs = pairs}, .plain = plain}).output;
+    };
+    expect_values(output(PairMask({1, 3}, {1, 1, 0})), {2, 2, 2}, 1e-6f);
+    expect_values(output(PairMask({3, 1}, {1, 0, 1})), {4, 0, 4}, 1e-6f);
+    expect_values(output(PairMask({1, 1}, {0})), {0, 0, 0}, 0.0f);
+  }
 }
 
 TEST(Mask, EmptyRangesAreAtZero) {
@@ -167,6 +215,9 @@ TEST(Mask, ErrorsNameTheValues) {
   expect_error<ConfigError>([&] { ranges(mask); }, "set causal");
   mask = {.causal = true, .prefix = {3, 3}};
   expect_error<ShapeError>([&] { ranges(mask); }, "2 prefixes for 4 sequences");
+  mask = {.q_offset = {1, 2, 3}};
+  expect_error<ShapeError>([&] { ranges(mask); },
+                           "3 query offsets for 4 sequences; give one for each, or one for all");
   mask = {.q_documents = {1}, .k_documents = {1}};
   expect_error<ShapeError>([&] { ranges(mask); },
                            "documents of 1 queries and 1 keys, but there are 19 and 21");

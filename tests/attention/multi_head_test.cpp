@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
+#include "attend/attention/recorder.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "tests/attention/modules.h"
@@ -79,6 +82,7 @@ TEST(MultiHead, CachedEqualsUncachedWithEverythingElse) {
   MultiHeadConfig config = small_config();
   config.positions = Positions::kRotary;
   config.rotary = {.layout = RotaryLayout::kInterleaved, .scale = 0.5f, .rotated = 2};
+  config.rotary.scaling = {.method = RotaryScaling::kLlama3, .factor = 4.0f, .original_context = 9};
   config.kv_heads = 2;
   config.value_width = 3;
   config.qk_norm = config.sinks = true;
@@ -104,6 +108,81 @@ TEST(MultiHead, StepsAreCausal) {
   const Tensor first = layer.step(x.slice_rows(0, 4), Packing::of({4}), cache);
   const Tensor second = layer.step(x.slice_rows(4, 3), Packing::of({3}), cache);
   expect_values(concat({first, second}, 0), causal, 1e-5f);
+}
+
+// Scores with weights of their own, and the one that reads no keys, step by step as well.
+TEST(MultiHead, CachedEqualsUncachedWithEveryScore) {
+  for (const Score score : all_scores()) {
+    for (const size_t kv_heads : {4, 2}) {
+      if (kv_heads != 4 && !traits_of(score).grouped) continue;
+      for (const auto& window : {std::optional<int64_t>(), std::optional<int64_t>(3)}) {
+        MultiHeadConfig config = small_config();
+        config.score = score;
+        config.kv_heads = kv_heads;
+        config.window = window;
+        config.longest_keys = 23;
+        SCOPED_TRACE(fmt::format("{} on {} key heads, window {}", name_of(score), kv_heads,
+                                 window.value_or(-1)));
+        expect_steps_equal_whole(make(config), Packing::of({23, 1, 0, 14}), 2);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// The weights of a query and the keys before it, by the op: the layer's own projections are what
+// an additive score projects with.
+TEST(MultiHead, AdditiveScoresAreThoseOfThePaper) {
+  MultiHeadConfig config = small_config();
+  config.score = Score::kAdditive;
+  const MultiHeadAttention layer = make(config);
+  const Tensor x = random_tensor({5, 8}, 4);
+  Recorder recorder;
+  recorder.request = {.weights = false, .scores = true};
+  layer(x, Packing::of({5}));
+  const Tensor q = layer.query(x), k = layer.key(x);
+  for (size_t h = 0; h < 4; ++h) {
+    for (size_t i = 0; i < 5; ++i) {
+      for (size_t j = 0; j <= i; ++j) {
+        double expected = 0.0;
+        for (size_t c = h * 4; c < h * 4 + 4; ++c) {
+          expected += double{layer.score_weights.vector.data()[c]} *
+                      std::tanh(double{q.data()[i * 16 + c]} + k.data()[j * 16 + c]);
+        }
+        EXPECT_NEAR(recorder.heads[h].scores.data()[i * 5 + j], expected, 1e-5);
+      }
+    }
+  }
+}
+
+// With strictly_causal a row knows nothing of itself: not in one call, not step by step.
+TEST(MultiHead, StrictlyCausalRowsDoNotSeeThemselves) {
+  for (const Positions positions : kAllPositions) {
+    for (const auto& window : {std::optional<int64_t>(), std::optional<int64_t>(3)}) {
+      MultiHeadConfig config = small_config();
+      config.causal = false;
+      config.strictly_causal = true;
+      config.positions = positions;
+      config.window = window;
+      SCOPED_TRACE(name_of(positions));
+      expect_steps_equal_whole(make(config), Packing::of({19, 1, 0, 6}), 1);
+      expect_steps_equal_whole(make(config), Packing::of({19, 1, 0, 6}), 3);
+    }
+  }
+  MultiHeadConfig config = small_config();
+  config.strictly_causal = true;
+  const MultiHeadAttention layer = make(config);
+  const Tensor x = random_tensor({4, 8}, 4);
+  const std::vector<float> y = layer(x, Packing::of({4})).to_vector();
+  const auto [q, k, v] = std::tuple(layer.query(x), layer.key(x), layer.value(x));
+  const AttentionOptions options{.heads = 4, .mask = {.strictly_causal = true}};
+  expect_values(layer.output(attention(q, k, v, options).output), y, 1e-6f);
+  // The first row sees nothing, which leaves the bias of the output.
+  expect_values(layer(x, Packing::of({4})).slice_rows(0, 1), layer.output.bias.to_vector(), 0.0f);
+  config.softcap = 3.0f;  // without it a softmax does not feel the bias of keys
+  MultiHeadAttention capped = make(config);
+  Tensor input = random_tensor({4, 8}, 4);
+  expect_gradients(capped, input, [&] { return capped(input, Packing::of({4})); });
 }
 
 // Hypotheses of a beam: the rows of a parent are those of its child.
@@ -230,13 +309,33 @@ TEST(MultiHead, GradientsReachAllParameters) {
   EXPECT_EQ(most, 4u * 2 + 2 + 1 + 2);  // projections, norms, sinks, and Shaw's two tables
 }
 
+TEST(MultiHead, GradientsReachTheWeightsOfEveryScore) {
+  const Packing packing = Packing::of({3, 4});
+  const std::pair<Score, size_t> known[] = {{Score::kGeneral, 8 + 1},
+                                            {Score::kAdditive, 8 + 1},
+                                            {Score::kConcat, 8 + 2},
+                                            {Score::kLocation, 6 + 1}};  // no projection of keys
+  for (const auto& [score, count] : known) {
+    SCOPED_TRACE(name_of(score));
+    MultiHeadConfig config = small_config();
+    config.score = score;
+    config.longest_keys = 5;
+    config.softcap = 3.0f;  // without it a softmax does not feel the bias of keys
+    MultiHeadAttention layer = make(config);
+    Tensor x = random_tensor({7, 8}, 4);
+    expect_gradients(layer, x, [&] { return layer(x, packing); });
+    EXPECT_EQ(parameters(layer).size(), count);
+    if (HasFailure()) return;
+  }
+}
+
 // What each switch is for, in numbers.
 TEST(MultiHead, SwitchesDoWhatTheySay) {
   const Packing packing = Packing::of({6});
   const Tensor x = random_tensor({6, 8}, 4);
   const auto output = [&](const MultiHeadConfig& config, float stretch) {
     MultiHeadAttention layer = make(config);
-    for (float& w : layer.query.weight.span()) w *= stretch;
+    for (float& w : layer.query.weight.value.span()) w *= stretch;
     for (float& w : layer.query.bias.span()) w *= stretch;
     return layer(x, packing).to_vector();
   };
@@ -290,7 +389,7 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
           c.score = Score::kCosine;
         });
       },
-      "but the score is cosine; use dot or scaled_dot");
+      "but the score is cosine; use dot, scaled_dot, general, or other positions");
   expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.kv_heads = 3; }); },
                             "4 heads cannot share 3 key heads evenly; kv_heads divides heads");
   expect_error<ConfigError>(
@@ -301,8 +400,32 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
         });
       },
       "3 heads do not divide width 8; choose another number, or give head_width");
-  expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.score = Score::kAdditive; }); },
-                            "score additive has weights of its own");
+  expect_error<ConfigError>(
+      [&] {
+        build([](MultiHeadConfig& c) {
+          c.score = Score::kConcat;
+          c.kv_heads = 2;
+        });
+      },
+      "score concat needs a key head for each of 4 heads, but there are 2; leave kv_heads out");
+  expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.score = Score::kLocation; }); },
+                            "reads no keys, but longest_keys is 0 and qk_norm false");
+  expect_error<ConfigError>(
+      [&] {
+        build([](MultiHeadConfig& c) {
+          c.score = Score::kAdditive;
+          c.positions = Positions::kRotary;
+        });
+      },
+      "use dot, scaled_dot, cosine, distance, or other positions");
+  expect_error<ConfigError>(
+      [&] {
+        build([](MultiHeadConfig& c) {
+          c.positions = Positions::kRotary;
+          c.rotary.scaling.method = RotaryScaling::kYarn;
+        });
+      },
+      "set original_context");
   expect_error<ConfigError>([&] { build([](MultiHeadConfig& c) { c.window = -1; }); },
                             "a window of -1 keys");
   expect_error<ConfigError>(

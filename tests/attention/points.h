@@ -55,7 +55,22 @@ inline const std::vector<Feature>& masks() {
       {"causal from 1",
        [](Point& p, const Sizes&) {
          p.call.options.mask.causal = true;
-         p.call.options.mask.q_offset = 1;
+         p.call.options.mask.q_offset = {1};
+       }},
+      {"causal, an offset for each sequence",
+       [](Point& p, const Sizes& sizes) {
+         p.call.options.mask.causal = true;
+         for (size_t s = 0; s < sizes.queries.size(); ++s) {
+           p.call.options.mask.q_offset.push_back(static_cast<int64_t>(2 * s) - 1);
+         }
+       }},
+      {"strictly causal",
+       [](Point& p, const Sizes&) { p.call.options.mask.strictly_causal = true; }},
+      {"strictly causal with a prefix",
+       [](Point& p, const Sizes&) {
+         p.call.options.mask.strictly_causal = true;
+         p.call.options.mask.q_offset = {0};
+         p.call.options.mask.prefix = {1};
        }},
       {"window",
        [](Point& p, const Sizes&) {
@@ -96,9 +111,23 @@ inline const std::vector<Feature>& masks() {
          }
          p.call.options.mask.pairs = PairMask(shape, allowed);
        }},
+      {"pairs of keys, for all queries",
+       [](Point& p, const Sizes& sizes) {
+         const Shape shape{sizes.heads, 1, longest(sizes.keys)};
+         std::vector<uint8_t> allowed(shape.size());
+         for (size_t i = 0; i < allowed.size(); ++i) allowed[i] = i % 3 != 1;
+         p.call.options.mask.pairs = PairMask(shape, allowed);
+       }},
+      {"pairs of queries, for all keys",
+       [](Point& p, const Sizes& sizes) {
+         const Shape shape{sizes.queries.size(), 1, longest(sizes.queries), 1};
+         std::vector<uint8_t> allowed(shape.size());
+         for (size_t i = 0; i < allowed.size(); ++i) allowed[i] = i % 3 != 1;
+         p.call.options.mask.pairs = PairMask(shape, allowed);
+       }},
       {"window before the keys",
        [](Point& p, const Sizes&) {
-         p.call.options.mask.q_offset = -2;
+         p.call.options.mask.q_offset = {-2};
          p.call.options.mask.left = 1;
          p.call.options.mask.right = 1;
        }},
@@ -111,9 +140,7 @@ inline const std::vector<Feature>& masks() {
 }
 
 // Whether keys are multiplied, so that Shaw's vectors can be added to them.
-inline bool is_product(const AttentionOptions& o) {
-  return o.score == Score::kDot || o.score == Score::kScaledDot || o.score == Score::kGeneral;
-}
+inline bool is_product(const AttentionOptions& o) { return traits_of(o.score).product; }
 
 inline bool is_additive(const AttentionOptions& o) {
   return o.score == Score::kAdditive || o.score == Score::kConcat;
@@ -133,6 +160,18 @@ inline const std::vector<Feature>& terms() {
       {"bias of sequences",
        [](Point& p, const Sizes& s) {
          p.call.options.bias = learn(p, {s.queries.size(), 1, longest(s.queries), longest(s.keys)});
+       }},
+      {"bias of keys, for all queries",
+       [](Point& p, const Sizes& s) {
+         p.call.options.bias = learn(p, {1, longest(s.keys)});
+       }},
+      {"bias of sequences and heads, for all queries",
+       [](Point& p, const Sizes& s) {
+         p.call.options.bias = learn(p, {s.queries.size(), s.heads, 1, longest(s.keys)});
+       }},
+      {"bias of queries, for all keys",
+       [](Point& p, const Sizes& s) {
+         p.call.options.bias = learn(p, {s.heads, longest(s.queries), 1});
        }},
       {"alibi", [](Point& p, const Sizes& s) { p.call.options.relative = alibi(s.heads, 50); }},
       {"bias of distances",
@@ -161,7 +200,7 @@ inline const std::vector<Feature>& terms() {
        }},
       {"location inputs",
        [](Point& p, const Sizes& s) {
-         p.call.options.score_weights.location = learn(p, {s.heads * 5, 2});
+         p.call.options.score_weights.location = learn(p, {s.kv_heads * 5, 2});
          p.call.options.score_weights.location_inputs = learn(p, {p.call.k.rows(), 2});
        },
        is_additive},
@@ -185,7 +224,7 @@ inline void add_score_weights(Point& p, const Sizes& s) {
       break;
     case Score::kAdditive:
       w.query = learn(p, {s.heads * 5, q_width});
-      w.key = learn(p, {s.heads * 5, k_width});
+      w.key = learn(p, {s.kv_heads * 5, k_width});
       w.vector = learn(p, {s.heads * 5});
       break;
     case Score::kConcat:
@@ -218,9 +257,8 @@ inline Point make_point(const Sizes& s, Score score, Weighting weighting) {
   return p;
 }
 
-// Additive weights here project queries and keys to as many columns, so heads cannot be grouped.
 inline bool possible(const Sizes& s, Score score) {
-  return !is_additive({.score = score}) || s.heads == s.kv_heads;
+  return traits_of(score).grouped || s.heads == s.kv_heads;
 }
 
 struct Outcome {

@@ -58,7 +58,7 @@ TEST(AttentionPooling, DoesNotSeeTheOrderOfRows) {
 // Queries and keys that say nothing pool to the mean.
 TEST(AttentionPooling, OfEqualScoresIsTheMean) {
   AttentionPooling pooling = make_pooling(1);
-  std::ranges::fill(pooling.attention.key.weight.span(), 0.0f);
+  std::ranges::fill(pooling.attention.key.weight.value.span(), 0.0f);
   const Tensor x = random_tensor({4, 6}, 1), mean = Tensor::zeros({1, 6});
   for (size_t i = 0; i < 24; ++i) mean.data()[i % 6] += x.data()[i] / 4.0f;
   const Tensor expected = pooling.attention.output(pooling.attention.value(mean));

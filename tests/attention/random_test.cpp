@@ -49,6 +49,8 @@ PairMask random_pairs(Dice& dice, const Sizes& sizes) {
   const Shape shapes[] = {{queries, keys},
                           {sizes.heads, queries, keys},
                           {1, queries + 1, keys + 2},
+                          {1, keys},
+                          {sizes.heads, queries, 1},
                           {sizes.queries.size(), 1, queries, keys},
                           {sizes.queries.size(), sizes.heads, queries, keys}};
   const Shape shape = dice.of(shapes);
@@ -62,7 +64,13 @@ void add_random_mask(Point& p, Dice& dice, const Sizes& sizes) {
   const int64_t far[] = {int64_t{1} << 31, int64_t{1} << 32, int64_t{1} << 62, -(int64_t{1} << 31),
                          -(int64_t{1} << 33)};
   o.mask.causal = dice.chance(0.5);
-  if (dice.chance(0.3)) o.mask.q_offset = dice.chance(0.3) ? dice.of(far) : dice.between(-3, 5);
+  o.mask.strictly_causal = dice.chance(0.2);
+  if (dice.chance(0.3)) {
+    const size_t offsets = dice.chance(0.5) ? sizes.queries.size() : 1;
+    for (size_t s = 0; s < offsets; ++s) {
+      o.mask.q_offset.push_back(dice.chance(0.3) ? dice.of(far) : dice.between(-3, 5));
+    }
+  }
   if (dice.chance(0.3))
     o.mask.left = dice.chance(0.2) ? std::abs(dice.of(far)) : dice.between(0, 3);
   if (dice.chance(0.3))
@@ -85,7 +93,8 @@ void add_random_mask(Point& p, Dice& dice, const Sizes& sizes) {
 
 void add_random_terms(Point& p, Dice& dice, const Sizes& sizes) {
   AttentionOptions& o = p.call.options;
-  const bool far = std::abs(o.mask.q_offset.value_or(0)) > 5;  // for a table of distances
+  const bool far = std::ranges::any_of(  // for a table of distances
+      o.mask.q_offset, [](int64_t offset) { return std::abs(offset) > 5; });
   for (size_t i = 0; i < 2; ++i) {
     const Feature& term = terms()[dice.below(terms().size())];
     const bool twice = o.bias.defined() || o.relative.values.defined() || p.call.t5 ||

@@ -6,7 +6,12 @@
 #include <cmath>
 #include <limits>
 
+#include "attend/attention/coverage.h"
+#include "attend/attention/local.h"
+#include "attend/attention/lstmn.h"
+#include "attend/attention/memory.h"
 #include "attend/attention/multi_head.h"
+#include "attend/attention/pooling.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
@@ -169,13 +174,52 @@ TEST(Recorder, HandsOverOnlyWhatWasAskedFor) {
   }
 }
 
-TEST(Recorder, LayersWithoutANameAreNotRecorded) {
+// A call without a name is seen all the same, and its number tells it from the others.
+TEST(Recorder, LayersWithoutANameShareOne) {
   const Inputs in;
-  AttentionOptions options = in.options();
+  AttentionOptions named = in.options(), options = in.options();
   options.name = "";
   Recorder recorder;
-  in.run(options);
-  EXPECT_TRUE(recorder.heads.empty());
+  recorder.request = {.heads = {1}, .sequences = {0}};
+  for (const bool plain : {false, true}) {
+    options.plain = plain;
+    in.run(options);
+    in.run(named);
+  }
+  ASSERT_EQ(recorder.heads.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(recorder.heads[i].layer, i % 2 == 0 ? "attention" : "layer");
+    EXPECT_EQ(recorder.heads[i].call, i / 2);
+  }
+  expect_values(recorder.heads[0].weights, recorder.heads[1].weights.to_vector(), 0.0f);
+}
+
+// One call of a layer is one call, whatever it runs inside.
+TEST(Recorder, ALayerWithoutANameIsRecordedOnce) {
+  Rng rng(1);
+  const Packing packing = Packing::of({5});
+  const Tensor x = random_tensor({5, 8}, 1);
+  const auto calls = [&](const auto& run) {
+    Recorder recorder;
+    recorder.request = {.heads = {0}};
+    run();
+    for (const RecordedHead& head : recorder.heads) EXPECT_EQ(head.layer, "attention");
+    return recorder.heads.size();
+  };
+  const MultiHeadAttention heads({.width = 8, .heads = 2}, rng);
+  EXPECT_EQ(calls([&] { heads(x, packing); }), 1u);
+  const LocalAttention local({.width = 8, .reach = 2}, rng);
+  EXPECT_EQ(calls([&] { local({x, x, x, packing, packing}); }), 1u);
+  const MemoryAttention memory({.width = 8, .slots = 4, .hops = 3}, rng);
+  EXPECT_EQ(calls([&] { memory(x); }), 3u);  // one for each hop
+  const Lstmn lstmn({.input = 8, .hidden = 4}, rng);
+  EXPECT_EQ(calls([&] { lstmn(x, packing); }), 1u);
+  const AttentionPooling pooling({.queries = 1, .attention = {.width = 8, .heads = 2}}, rng);
+  EXPECT_EQ(calls([&] { pooling(x, packing); }), 1u);
+  const CoverageAttention coverage({.width = 8}, rng);
+  const CoverageSource keys = coverage.remember(x, x, packing);
+  CoverageState state = coverage.start(keys);
+  EXPECT_EQ(calls([&] { coverage.step(x.slice_rows(0, 1), keys, state); }), 1u);
 }
 
 TEST(Recorder, ChoosesLayersByName) {

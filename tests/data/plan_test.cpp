@@ -7,22 +7,38 @@
 #include "attend/base/fields.h"
 #include "attend/base/parallel.h"
 #include "attend/base/rng.h"
-#include "attend/base/special_tokens.h"
+#include "attend/data/line_records.h"
 #include "tests/data/files.h"
 
 namespace attend {
 namespace {
 
 using Ids = std::vector<int32_t>;
+struct PairLengths {
+  uint32_t source, target;
+};
+using Lengths = std::vector<PairLengths>;
 
-std::vector<PairLengths> random_lengths(size_t count) {
+// As a corpus of pairs gives them; `lengths` must outlive it.
+RecordLengths table(const Lengths& lengths) {
+  static_assert(sizeof(PairLengths) == 2 * sizeof(uint32_t));
+  if (lengths.empty()) return {{}, {{}, {}}};
+  return {{&lengths.front().source, 2 * lengths.size()}, {{}, {}}};
+}
+
+Lengths random_lengths(size_t count) {
   const RandomStream random(2, 0);
-  std::vector<PairLengths> lengths;
+  Lengths lengths;
   for (uint64_t i = 0; i < count; ++i) {
     const auto source = static_cast<uint32_t>(1 + random.below(2 * i, 40));
     lengths.push_back({source, static_cast<uint32_t>(source + random.below(2 * i + 1, 8))});
   }
   return lengths;
+}
+
+BatchPlan plan_of(const Lengths& lengths, const BatchConfig& config, uint64_t epoch,
+                  size_t shards = 1) {
+  return {table(lengths), config, epoch, shards};
 }
 
 std::vector<std::vector<uint32_t>> batches_of(const BatchPlan& plan) {
@@ -31,20 +47,20 @@ std::vector<std::vector<uint32_t>> batches_of(const BatchPlan& plan) {
   return batches;
 }
 
-size_t rows(const std::vector<PairLengths>& lengths, std::span<const uint32_t> batch) {
+size_t rows(const Lengths& lengths, std::span<const uint32_t> batch) {
   size_t rows = 0;
   for (const uint32_t i : batch) rows += lengths[i].source + lengths[i].target + 2;
   return rows;
 }
 
-TEST(BatchPlan, EveryPairOnceAnEpochWithinTheBudget) {
+TEST(BatchPlan, EveryRecordOnceAnEpochWithinTheBudget) {
   for (const size_t count : {0, 1, 2, 500, 5000}) {
     const auto lengths = random_lengths(count);
     for (const bool shuffle : {true, false}) {
       for (const size_t limit : {0, 7}) {
-        const BatchConfig config{.tokens = 1000, .pairs = limit, .shuffle = shuffle};
+        const BatchConfig config{.tokens = 1000, .records = limit, .shuffle = shuffle};
         std::vector<int> seen(count);
-        for (const auto& batch : batches_of(BatchPlan(lengths, config, 3))) {
+        for (const auto& batch : batches_of(plan_of(lengths, config, 3))) {
           EXPECT_FALSE(batch.empty());
           EXPECT_LE(rows(lengths, batch), 1000u);
           EXPECT_LE(batch.size(), limit > 0 ? limit : count);
@@ -60,12 +76,12 @@ TEST(BatchPlan, BudgetsAreUsed) {
   const auto lengths = random_lengths(5000);
   size_t total = 0;
   for (const PairLengths& length : lengths) total += length.source + length.target + 2;
-  EXPECT_LE(BatchPlan(lengths, {.tokens = 1000}, 0).size(), total / 1000 * 11 / 10);
+  EXPECT_LE(plan_of(lengths, {.tokens = 1000}, 0).size(), total / 1000 * 11 / 10);
 }
 
-TEST(BatchPlan, APairLargerThanTheBudgetIsABatchOfItsOwn) {
-  const std::vector<PairLengths> lengths = {{5, 5}, {500, 500}, {5, 6}, {600, 1}};
-  auto batches = batches_of(BatchPlan(lengths, {.tokens = 100}, 0));
+TEST(BatchPlan, ARecordLargerThanTheBudgetIsABatchOfItsOwn) {
+  const Lengths lengths = {{5, 5}, {500, 500}, {5, 6}, {600, 1}};
+  auto batches = batches_of(plan_of(lengths, {.tokens = 100}, 0));
   std::sort(batches.begin(), batches.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
   ASSERT_EQ(batches.size(), 3u);
@@ -74,7 +90,7 @@ TEST(BatchPlan, APairLargerThanTheBudgetIsABatchOfItsOwn) {
 
 TEST(BatchPlan, LengthsInABatchAreAlike) {
   const auto lengths = random_lengths(20'000);
-  for (const auto& batch : batches_of(BatchPlan(lengths, {.tokens = 2000}, 1))) {
+  for (const auto& batch : batches_of(plan_of(lengths, {.tokens = 2000}, 1))) {
     const auto [low, high] = std::minmax_element(
         batch.begin(), batch.end(),
         [&](uint32_t a, uint32_t b) { return lengths[a].source < lengths[b].source; });
@@ -87,12 +103,12 @@ TEST(BatchPlan, LengthsInABatchAreAlike) {
 }
 
 TEST(BatchPlan, LengthsChangeStepByStep) {
-  std::vector<PairLengths> lengths;
+  Lengths lengths;
   for (uint32_t target = 1; target <= 20; ++target) {
     for (uint32_t source = 1; source <= 20; ++source) lengths.push_back({source, target});
   }
   std::vector<uint32_t> order;
-  for (const auto& batch : batches_of(BatchPlan(lengths, {.tokens = 100, .shuffle = false}, 0))) {
+  for (const auto& batch : batches_of(plan_of(lengths, {.tokens = 100, .shuffle = false}, 0))) {
     order.insert(order.end(), batch.begin(), batch.end());
   }
   for (size_t i = 1; i < order.size(); ++i) {
@@ -105,7 +121,7 @@ TEST(BatchPlan, LengthsChangeStepByStep) {
 TEST(BatchPlan, FollowsFromSeedAndEpochAlone) {
   const auto lengths = random_lengths(3000);
   const auto plan = [&](uint64_t seed, uint64_t epoch) {
-    return batches_of(BatchPlan(lengths, {.tokens = 500, .seed = seed}, epoch));
+    return batches_of(plan_of(lengths, {.tokens = 500, .seed = seed}, epoch));
   };
   const auto first = plan(1, 0);
   for (const int threads : {1, 3}) {
@@ -121,9 +137,9 @@ TEST(BatchPlan, FollowsFromSeedAndEpochAlone) {
     EXPECT_NE(a, b) << "other batches, not only another order";
   }
   // Made by this code: what a resumed run relies on does not change with the program.
-  const std::vector<PairLengths> equal(10, {4, 4});
+  const Lengths equal(10, {4, 4});
   const std::vector<std::vector<uint32_t>> golden = {{2, 6, 5}, {1}, {9, 3, 8}, {0, 7, 4}};
-  EXPECT_EQ(batches_of(BatchPlan(equal, {.tokens = 30}, 0)), golden);
+  EXPECT_EQ(batches_of(plan_of(equal, {.tokens = 30}, 0)), golden);
 }
 
 TEST(BatchPlan, ConfigListsItsFields) {
@@ -132,27 +148,29 @@ TEST(BatchPlan, ConfigListsItsFields) {
 }
 
 TEST(BatchPlan, NoBudgetIsRefused) {
-  EXPECT_THROW(BatchPlan(random_lengths(3), {.tokens = 0}, 0), ConfigError);
+  EXPECT_THROW(plan_of(random_lengths(3), {.tokens = 0}, 0), ConfigError);
 }
 
-TEST(Batch, TargetsGetTheirStartsAndEnds) {
-  const std::vector<Ids> sources = {{5, 6}, {}, {7}}, targets = {{8}, {9, 10}, {}};
-  const Batch batch = make_batch(sources, targets);
-  EXPECT_EQ(batch.source, (Ids{5, 6, kEnd, kEnd, 7, kEnd}));
-  EXPECT_EQ(batch.sources, Packing::of({3, 1, 2}));
-  EXPECT_EQ(batch.target, (Ids{8, 9, 10}));
-  EXPECT_EQ(batch.targets, Packing::of({2, 3, 1}));
-  EXPECT_EQ(batch.decoder_inputs(), (Ids{kStart, 8, kStart, 9, 10, kStart}));
-  EXPECT_EQ(batch.labels(), (Ids{8, kEnd, 9, 10, kEnd, kEnd}));
-  EXPECT_EQ(batch.lines, (std::vector<size_t>{1, 2, 3}));
-  EXPECT_EQ(batch.tokens(), 12u);
+TEST(BatchPlan, ShardsDivideTheBudgetOfAnUpdate) {
+  const Lengths lengths = random_lengths(2000);
+  EXPECT_EQ(batches_of(plan_of(lengths, {.tokens = 4000}, 2, 4)),
+            batches_of(plan_of(lengths, {.tokens = 1000}, 2)));
+  EXPECT_EQ(batches_of(plan_of(lengths, {.tokens = 4000, .records = 12}, 2, 4)),
+            batches_of(plan_of(lengths, {.tokens = 1000, .records = 3}, 2)));
+  EXPECT_EQ(plan_of(lengths, {.tokens = 2}, 0, 8).size(), lengths.size());
+}
 
-  const Batch plain = make_batch(sources, {}, {.end_sources = false});
-  EXPECT_EQ(plain.source, (Ids{5, 6, 7}));
-  EXPECT_EQ(plain.sources, Packing::of({2, 0, 1}));
-  EXPECT_EQ(plain.targets, Packing::of({1, 1, 1}));
-  EXPECT_EQ(make_batch({}).size(), 0u);
-  EXPECT_THROW(make_batch(sources, std::vector<Ids>{{1}}), DataError);
+TEST(BatchPlan, ColumnsThatAreNoSequencesDoNotCount) {
+  const uint32_t texts[] = {4, 1, 9, 1, 4, 1, 2, 1};
+  const RecordLengths labelled{texts, {{}, {.sequence = false}}};
+  EXPECT_EQ(labelled.size(), 4u);
+  EXPECT_EQ(labelled.rows(1), 10u);
+  EXPECT_EQ(batches_of(BatchPlan(labelled, {.tokens = 10, .shuffle = false}, 0)),
+            (std::vector<std::vector<uint32_t>>{{3, 0}, {2}, {1}}));
+  const uint32_t windows[] = {5, 5, 1};
+  const RecordLengths framed{windows, {{.extra = -1}}};
+  EXPECT_EQ(framed.rows(0), 4u);
+  EXPECT_EQ(framed.rows(2), 0u);
 }
 
 class BatchStreamTest : public DataFiles {
@@ -164,10 +182,10 @@ class BatchStreamTest : public DataFiles {
       source += std::string(1 + i % 9, static_cast<char>('0' + i % 70)) + "\n";
       target += std::string(1 + i % 11, static_cast<char>('0' + i % 70)) + "\n";
     }
-    const auto encode = [](std::string_view line) { return Ids(line.begin(), line.end()); };
-    return open_corpus({.files = {write("source", source), write("target", target)},
-                        .source = {encode, 128, 0},
-                        .target = {encode, 128, 0}},
+    const TextEncoder encoder{[](std::string_view line) { return Ids(line.begin(), line.end()); },
+                              128, 0};
+    return open_corpus(LineRecords({{{"source", write("source", source)}, encoder},
+                                    {{"target", write("target", target)}, encoder}}),
                        directory_ / "corpus");
   }
 };
@@ -177,15 +195,14 @@ TEST_F(BatchStreamTest, BatchesHoldTheLinesTheyName) {
   BatchStream stream(data, {.tokens = 200});
   for (size_t i = 0; i < 2 * stream.batches_per_epoch(); ++i) {
     const Batch batch = stream.next();
-    EXPECT_LE(batch.tokens(), 200u);
-    const Ids labels = batch.labels();
+    EXPECT_LE(batch.rows() + 2 * batch.size(), 200u);
+    const Tokens sources = batch.tokens("source"), targets = batch.tokens("target");
     for (size_t s = 0; s < batch.size(); ++s) {
       const size_t line = batch.lines[s] - 1;
-      ASSERT_EQ(batch.sources.length(s), 1 + line % 9 + 1);
-      ASSERT_EQ(batch.targets.length(s), 1 + line % 11 + 1);
-      ASSERT_EQ(batch.source[batch.sources.begin(s)], static_cast<int32_t>('0' + line % 70));
-      ASSERT_EQ(batch.source[batch.sources.end(s) - 1], kEnd);
-      ASSERT_EQ(labels[batch.targets.begin(s)], static_cast<int32_t>('0' + line % 70));
+      const auto letter = static_cast<int32_t>('0' + line % 70);
+      const auto source = sources.sequence(s), target = targets.sequence(s);
+      ASSERT_EQ(Ids(source.begin(), source.end()), Ids(1 + line % 9, letter));
+      ASSERT_EQ(Ids(target.begin(), target.end()), Ids(1 + line % 11, letter));
     }
   }
 }

@@ -13,7 +13,8 @@ using Texts = std::vector<std::string>;
 TEST(AlignText, WordsHaveTheWeightsOfTheirTokens) {
   const Texts lines = {"ab c", "d"};
   const TextModel model = small_text_model(TokenizerKind::kCharacter, lines);
-  const auto source = model.source->encode(lines[0]), target = model.target->encode("c ba");
+  const auto source = model.tokenizer("source").encode(lines[0]),
+             target = model.tokenizer("target").encode("c ba");
   // Letters a b space c; rows c, space, b, a and the end.
   const Tensor letters =
       Tensor::of({1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 0, 4, 4, 2, 9, 0, 1, 1, 1, 1}, {5, 4});
@@ -63,6 +64,13 @@ TEST(AlignText, RanksEveryLayerAndHead) {
   const auto same =
       align_text(model, sources, targets, {ranked[0].place.layer, ranked[0].place.head});
   EXPECT_EQ(best[0].weights.to_vector(), same[0].weights.to_vector());
+}
+
+TEST(AlignText, ALanguageModelHasNothingToAlign) {
+  const TextModel model = toy_language_model();
+  const Texts lines = {"abc"};
+  expect_error<ConfigError>([&] { align_text(model, {}, lines, {}); },
+                            "the model reads nothing besides the text that it writes");
 }
 
 }  // namespace

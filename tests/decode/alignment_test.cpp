@@ -4,6 +4,7 @@
 
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
+#include "tests/decode/text_model.h"
 #include "tests/errors.h"
 #include "tests/models/seq2seq.h"
 
@@ -24,34 +25,40 @@ void expect_rows_sum_to_one(const std::vector<Tensor>& all, const Tokens& source
   }
 }
 
-TEST(Alignment, HasARowForEachTargetTokenAndItsEnd) {
-  Rng rng(1);
-  const Transformer transformer(small_transformer(), rng);
-  RnnConfig config;
+constexpr SpecialTokens kSpecial;
+
+RnnConfig small_rnn(RnnConfig config) {
   config.source_vocabulary = kSourceTokens;
   config.target_vocabulary = kTargetTokens;
   config.hidden = 8, config.embedding = 6;
-  const RnnSeq2Seq rnn(config, rng);
+  return config;
+}
+
+TEST(Alignment, HasARowForEachTargetTokenAndItsEnd) {
+  Rng rng(1);
+  const Transformer transformer(small_transformer(), rng);
+  const RnnSeq2Seq rnn(small_rnn({}), rng);
   const Tokens sources = some_tokens({3, 1, 5}, kSourceTokens, 1);
   const Tokens targets = some_tokens({2, 4, 0}, kTargetTokens, 2);
-  for (const Seq2Seq* model :
-       {static_cast<const Seq2Seq*>(&transformer), static_cast<const Seq2Seq*>(&rnn)}) {
-    expect_rows_sum_to_one(alignments(*model, sources, targets, {.leave_out_ends = false}), sources,
-                           targets, 0);
-    expect_rows_sum_to_one(alignments(*model, sources, targets), sources, targets, 1);
+  const Batch inputs("source", sources);
+  for (const Model* model :
+       {static_cast<const Model*>(&transformer), static_cast<const Model*>(&rnn)}) {
+    expect_rows_sum_to_one(alignments(*model, inputs, targets, kSpecial, {.leave_out_ends = false}),
+                           sources, targets, 0);
+    expect_rows_sum_to_one(alignments(*model, inputs, targets, kSpecial), sources, targets, 1);
   }
 }
 
 TEST(Alignment, TheMeanOfAllIsTheMeanOfEach) {
   Rng rng(2);
   const Transformer model(small_transformer(), rng);
-  const Tokens sources = some_tokens({4}, kSourceTokens, 1);
+  const Batch inputs("source", some_tokens({4}, kSourceTokens, 1));
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
-  const Tensor mean = alignments(model, sources, targets, {.leave_out_ends = false})[0];
+  const Tensor mean = alignments(model, inputs, targets, kSpecial, {.leave_out_ends = false})[0];
   std::vector<float> sum(mean.size(), 0.0f);
-  for (const AttentionLayer& layer : layers_of(model.attention_layers(), AttentionPart::kCross)) {
+  for (const AttentionLayer& layer : alignment_layers(model.signature())) {
     for (size_t head = 0; head < layer.heads; ++head) {
-      const Tensor one = alignments(model, sources, targets, {layer.name, head, false})[0];
+      const Tensor one = alignments(model, inputs, targets, kSpecial, {layer.name, head, false})[0];
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.span()[i] / 4;
     }
   }
@@ -67,19 +74,44 @@ TEST(Alignment, LinksAreTheLargestWeights) {
 TEST(Alignment, ErrorsSayWhatThereIs) {
   Rng rng(3);
   const Transformer model(small_transformer(), rng);
-  const Tokens sources = some_tokens({4}, kSourceTokens, 1);
+  const Batch inputs("source", some_tokens({4}, kSourceTokens, 1));
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
-  expect_error<ConfigError>([&] { alignments(model, sources, targets, {.layer = "decoder.2"}); },
-                            "no layer 'decoder.2' looks at the source; there are: decoder.0.cross");
-  expect_error<ConfigError>([&] { alignments(model, sources, targets, {.head = 9}); },
+  expect_error<ConfigError>(
+      [&] { alignments(model, inputs, targets, kSpecial, {.layer = "decoder.2"}); },
+      "no layer 'decoder.2' looks at the source; there are: decoder.0.cross");
+  expect_error<ConfigError>([&] { alignments(model, inputs, targets, kSpecial, {.head = 9}); },
                             fmt::format("there is no head 9; the model has {}, from 0",
-                                        model.attention_layers().front().heads));
-  RnnConfig config = RnnConfig::preset("vanilla");
-  config.source_vocabulary = kSourceTokens;
-  config.target_vocabulary = kTargetTokens;
-  config.hidden = 8, config.embedding = 6;
-  const RnnSeq2Seq vanilla(config, rng);
-  expect_error<ConfigError>([&] { alignments(vanilla, sources, targets); }, "no attention");
+                                        model.signature().layers.front().heads));
+  const RnnSeq2Seq vanilla(small_rnn(RnnConfig::vanilla_preset()), rng);
+  expect_error<ConfigError>([&] { alignments(vanilla, inputs, targets, kSpecial); },
+                            "the model has no attention to its source");
+  EXPECT_TRUE(alignment_layers(vanilla.signature()).empty());
+  const ToyLanguageModel toy(kTargetTokens);
+  expect_error<ConfigError>([&] { alignments(toy, Batch(1), targets, kSpecial); },
+                            "this one does not do both");
+  expect_error<DataError>(
+      [&] {
+        alignments(model, inputs, some_tokens({1, 1}, 5, 1), kSpecial);
+      },
+      "1 records but 2 sequences");
+}
+
+TEST(Alignment, SeveralSequencesOfARecord) {
+  Rng rng(4);
+  const Transformer model(small_transformer(), rng);
+  const Batch inputs("source", some_tokens({4, 2, 3}, kSourceTokens, 1));
+  const SequencesOfRecords written = {{{3, 4}, {5}}, {}, {{6, 7, 8}}};
+  const auto all = alignments(model, inputs, written, kSpecial);
+  ASSERT_EQ(all.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(all[i].size(), written[i].size());
+    for (size_t j = 0; j < all[i].size(); ++j) {
+      const std::vector<size_t> alone = {i};
+      const Tensor expected =
+          alignments(model, inputs.pick(alone), one_sequence(written[i][j]), kSpecial)[0];
+      expect_near(all[i][j], expected);
+    }
+  }
 }
 
 }  // namespace

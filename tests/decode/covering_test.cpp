@@ -14,14 +14,16 @@
 namespace attend {
 namespace {
 
+constexpr SpecialTokens kSpecial;
+
 TEST(SearchCovering, AddsWhatAttentionHasSeenToTheScore) {
   Rng rng(3);
   const Transformer model(small_transformer(), rng);
-  const Tokens sources = some_tokens({4, 2}, kSourceTokens, 1);
+  const Batch inputs("source", some_tokens({4, 2}, kSourceTokens, 1));
   SearchConfig config{.beam = 4, .n_best = 4, .max_length = 6};
-  const auto plain = search(model, sources, config);
+  const auto plain = search(model, inputs, config);
   config.coverage_penalty = 5.0f;
-  const auto covering = search_covering(model, model, sources, config);
+  const auto covering = search_covering(model, model, inputs, config);
   ASSERT_EQ(covering.size(), 2u);
   for (size_t s = 0; s < 2; ++s) {
     ASSERT_EQ(covering[s].size(), plain[s].size());
@@ -32,12 +34,9 @@ TEST(SearchCovering, AddsWhatAttentionHasSeenToTheScore) {
       }
       const auto same = std::ranges::find(plain[s], h.tokens, &Hypothesis::tokens);
       ASSERT_NE(same, plain[s].end());
-      const auto ids =
-          sources.ids.index_span().subspan(sources.packing.begin(s), sources.packing.length(s));
-      TokenLines source, target;
-      source.add(ids);
-      target.add(h.tokens);
-      const Tensor weights = alignments(model, source.tokens(), target.tokens())[0];
+      const std::vector<size_t> alone = {s};
+      const Tensor weights =
+          alignments(model, inputs.pick(alone), one_sequence(h.tokens), kSpecial)[0];
       double expected = same->score;
       for (size_t k = 0; k < weights.width(); ++k) {
         double seen = 0;
@@ -51,18 +50,38 @@ TEST(SearchCovering, AddsWhatAttentionHasSeenToTheScore) {
   }
 }
 
+TEST(SearchCovering, RecordsHaveTheirOwnPenalty) {
+  Rng rng(3);
+  const Transformer model(small_transformer(), rng);
+  const Batch inputs("source", some_tokens({4, 2, 5}, kSourceTokens, 1));
+  std::vector<SearchConfig> configs(3, {.beam = 4, .n_best = 2, .max_length = 6});
+  configs[1].coverage_penalty = 2.0f;
+  configs[2] = {.n_best = 3, .sample = true, .max_length = 6};
+  const auto together = search_covering(model, model, inputs, configs, {});
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<size_t> alone = {i};
+    const auto single =
+        search_covering(model, model, inputs.pick(alone), configs[i], {.lines = {i}})[0];
+    ASSERT_EQ(together[i].size(), single.size());
+    for (size_t h = 0; h < single.size(); ++h) {
+      EXPECT_EQ(together[i][h].tokens, single[h].tokens);
+      EXPECT_NEAR(together[i][h].score, single[h].score, 1e-5);
+    }
+  }
+}
+
 TEST(SearchCovering, NeedsAttention) {
   Rng rng(1);
-  RnnConfig config = RnnConfig::preset("vanilla");
+  RnnConfig config = RnnConfig::vanilla_preset();
   config.source_vocabulary = kSourceTokens;
   config.target_vocabulary = kTargetTokens;
   config.hidden = 8, config.embedding = 6;
   const RnnSeq2Seq model(config, rng);
-  const Tokens sources = some_tokens({4}, kSourceTokens, 1);
+  const Batch inputs("source", some_tokens({4}, kSourceTokens, 1));
   const SearchConfig covering{.coverage_penalty = 1.0f};
-  expect_error<ConfigError>([&] { search_covering(model, model, sources, covering); },
+  expect_error<ConfigError>([&] { search_covering(model, model, inputs, covering); },
                             "no attention");
-  expect_error<ConfigError>([&] { search(model, sources, covering); }, "search_covering");
+  expect_error<ConfigError>([&] { search(model, inputs, covering); }, "search_covering");
 }
 
 }  // namespace

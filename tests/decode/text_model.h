@@ -1,20 +1,44 @@
-// A small model that reads and writes text, untrained.
+// Small models that read and write text, untrained.
 #pragma once
 
 #include "attend/models/text_model.h"
+#include "attend/models/transformer.h"
+#include "tests/decode/toy.h"
 
 namespace attend {
 
 inline TextModel small_text_model(TokenizerKind kind, const std::vector<std::string>& lines) {
   const auto tokenizer = train_tokenizer({.kind = kind, .vocabulary = 40}, lines);
   TextModel made;
-  TransformerConfig& config = made.config.transformer;
+  TransformerConfig& config = made.config.settings.as<TransformerConfig>();
   config.width = 16, config.heads = 2;
   config.encoder_layers = config.decoder_layers = 2;
-  made.config.set_vocabularies(tokenizer->size(), tokenizer->size());
+  made.config.set_vocabularies({{"source", tokenizer->size()}, {"target", tokenizer->size()}});
+  made.tokenizers = {{"source", tokenizer}, {"target", tokenizer}};
   Rng rng(1);
   made.model = make_model(made.config, rng);
-  made.source = made.target = tokenizer;
+  return made;
+}
+
+// Writes a column "text" and reads no other.
+class ToyLanguageModel : public Model {
+ public:
+  explicit ToyLanguageModel(size_t vocabulary) : toy_(vocabulary, 1) {}
+  void visit(Visitor& /*v*/) override {}
+  Signature signature() const override { return {{{.name = "text", .written = true}}, {}}; }
+  const Generator* generator() const override { return &toy_; }
+
+ private:
+  ToyGenerator toy_;
+};
+
+inline TextModel toy_language_model() {
+  const std::vector<std::string> lines = {"abcde"};
+  const auto tokenizer =
+      train_tokenizer({.kind = TokenizerKind::kCharacter, .vocabulary = 40}, lines);
+  TextModel made;
+  made.model = std::make_shared<ToyLanguageModel>(tokenizer->size());
+  made.tokenizers = {{"text", tokenizer}};
   return made;
 }
 

@@ -1,7 +1,8 @@
-// A model made of dice: its logits are a function of the source and of all that was written.
+// A model made of dice: its logits are a function of what a record reads and of all that was
+// written.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <vector>
 
 #include "attend/base/rng.h"
@@ -9,15 +10,30 @@
 
 namespace attend {
 
+// Reads a column "source", or nothing.
 class ToyGenerator : public Generator {
  public:
   ToyGenerator(size_t vocabulary, uint64_t seed) : vocabulary_(vocabulary), seed_(seed) {}
 
   struct Written : State {
-    Hypotheses hypotheses{0};
-    std::vector<uint64_t> sources;
+    Hypotheses hypotheses;
+    std::vector<uint64_t> sources;  // of the records
     std::vector<std::vector<int32_t>> tokens;
     std::vector<std::vector<size_t>>* reorders = nullptr;
+
+    size_t size() const override { return tokens.size(); }
+    void admit(const Batch& inputs) override {
+      hypotheses.admit(inputs.size());
+      tokens.resize(tokens.size() + inputs.size());
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        uint64_t hash = 17;
+        if (inputs.has("source")) {
+          const Tokens all = inputs.tokens("source");
+          for (const int32_t id : all.sequence(i)) hash = mix(hash, id);
+        }
+        sources.push_back(hash);
+      }
+    }
     void reorder(std::span<const size_t> parents) override {
       reorders->emplace_back(parents.begin(), parents.end());
       hypotheses.reorder(parents);
@@ -25,37 +41,43 @@ class ToyGenerator : public Generator {
       for (const size_t parent : parents) next.push_back(tokens[parent]);
       tokens = next;
     }
+    void rewind(std::span<const int32_t> lengths) override {
+      hypotheses.rewind(lengths);
+      for (size_t i = 0; i < tokens.size(); ++i) tokens[i].resize(static_cast<size_t>(lengths[i]));
+    }
+    std::vector<int32_t> lengths() const override {
+      return {hypotheses.lengths().begin(), hypotheses.lengths().end()};
+    }
   };
 
+  using Generator::start, Generator::step;
   size_t vocabulary() const override { return vocabulary_; }
 
-  std::unique_ptr<State> start(const Tokens& sources) const override {
+  std::unique_ptr<State> start() const override {
     auto state = std::make_unique<Written>();
-    const size_t count = sources.packing.count();
-    state->hypotheses = Hypotheses(count);
     state->reorders = &reorders;
-    state->tokens.resize(count);
-    for (size_t s = 0; s < count; ++s) {
-      uint64_t hash = 17;
-      for (size_t i = sources.packing.begin(s); i < sources.packing.end(s); ++i) {
-        hash = mix(hash, sources.ids.index_span()[i]);
-      }
-      state->sources.push_back(hash);
-    }
     return state;
   }
 
-  Tensor step(State& state, std::span<const int32_t> tokens) const override {
+  Tensor step(State& state, const Tokens& tokens, StepRows rows) const override {
     auto& written = dynamic_cast<Written&>(state);
-    steps.push_back(tokens.size());
-    Tensor logits = Tensor::empty({tokens.size(), vocabulary_});
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      written.tokens[i].push_back(tokens[i]);
-      const uint64_t source = written.sources[written.hypotheses.source_of(i)];
-      const std::vector<float> row = row_after(source, written.tokens[i]);
-      std::copy(row.begin(), row.end(), logits.data() + i * vocabulary_);
+    steps.push_back(tokens.packing.rows());
+    const Tensor all = Tensor::empty({tokens.packing.rows(), vocabulary_});
+    for (size_t i = 0, row = 0; i < tokens.count(); ++i) {
+      const uint64_t source = written.sources[written.hypotheses.record_of(i)];
+      for (const int32_t token : tokens.sequence(i)) {
+        written.tokens[i].push_back(token);
+        const std::vector<float> values = row_after(source, written.tokens[i]);
+        std::ranges::copy(values, all.data() + row++ * vocabulary_);
+      }
     }
-    return logits;
+    written.hypotheses.advance(tokens.packing);
+    return wanted_rows(all, tokens.packing, rows);
+  }
+
+  Forced force(const Batch& inputs, const Tokens& written) const override {
+    const auto state = start(inputs);
+    return {step(*state, written, StepRows::kAll)};
   }
 
   std::vector<float> row_after(uint64_t source, const std::vector<int32_t>& tokens) const {

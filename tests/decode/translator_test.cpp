@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
-#include "attend/base/special_tokens.h"
+#include "attend/models/label.h"
 #include "tests/decode/text_model.h"
 #include "tests/errors.h"
 
@@ -15,11 +16,12 @@ namespace {
 
 TextModel small_model() { return small_text_model(TokenizerKind::kCharacter, {"abcde f"}); }
 
-// That knows no more than so many places.
-TextModel model_of_places(size_t places) {
+// That has learned no more than so many positions.
+TextModel model_of_positions(size_t positions) {
   TextModel model = small_model();
-  model.config.transformer.positions = PositionScheme::kLearned;
-  model.config.transformer.max_length = places;
+  TransformerConfig& config = model.config.settings.as<TransformerConfig>();
+  config.positions = PositionScheme::kLearned;
+  config.max_length = positions;
   Rng rng(1);
   model.model = make_model(model.config, rng);
   return model;
@@ -37,7 +39,7 @@ TEST(Translator, AnEmptyLineStaysEmpty) {
     EXPECT_TRUE(all[i].hypotheses[0].tokens.empty());
     EXPECT_TRUE(all[i].hypotheses[0].ended);
     EXPECT_EQ(all[i].hypotheses[0].score, 0.0);
-    EXPECT_EQ(all[i].source, std::vector<int32_t>{kEnd});
+    EXPECT_EQ(all[i].source, std::vector<int32_t>{translate.source().special().end});
     ASSERT_EQ(all[i].alignments.size(), 1u);
     EXPECT_TRUE(strongest_links(all[i].alignments[0]).empty());
   }
@@ -57,34 +59,84 @@ TEST(Translator, AnEmptyLineGoesOnFromItsStart) {
   EXPECT_GE(all[0].hypotheses[0].tokens.size(), 3u);
 }
 
-TEST(Translator, ALabelIsGivenToAnEmptyLineToo) {
-  TextModel model = small_model();
-  model.config.kind = ModelKind::kLabel;
-  model.config.label.target_vocabulary = model.target->size();
+TEST(Translator, RefusesAModelThatDoesNotTranslate) {
+  TextModel label;
+  label.tokenizers = {{"text", small_model().tokenizers.at("source")},
+                      {"label", train_tokenizer({.kind = TokenizerKind::kLine, .vocabulary = 0},
+                                                std::vector<std::string>{"good", "bad"})}};
+  label.config = ModelConfig("label");
+  auto& encoder = label.config.settings.as<LabelConfig>().encoder.settings;
+  encoder.as<TransformerConfig>().width = 16, encoder.as<TransformerConfig>().heads = 2;
+  label.config.set_vocabularies({{"text", label.tokenizer("text").size()}, {"label", 2}});
   Rng rng(1);
-  model.model = make_model(model.config, rng);
-  const std::vector<std::string> lines = {""};
-  EXPECT_EQ(Translator({model}, {})(lines)[0].hypotheses[0].tokens.size(), 1u);
+  label.model = make_model(label.config, rng);
+  expect_error<ConfigError>([&] { Translator({label}, {}); }, "attend classify");
+  expect_error<ConfigError>([&] { Translator({toy_language_model()}, {}); },
+                            "the model reads nothing but the text that it writes: it is a language "
+                            "model; use `attend generate`");
+  expect_error<ConfigError>([&] { Translator({}, {}); }, "no model");
+}
+
+TEST(Translator, ModelsOfAnEnsembleShareTheirTokenizers) {
+  const TextModel other = small_text_model(TokenizerKind::kCharacter, {"abcdx y"});
+  expect_error<ConfigError>(
+      [&] {
+        Translator({small_model(), other}, {});
+      },
+      "must share their tokenizers");
+  const std::vector<std::string> lines = {"abc"};
+  const auto one = Translator({small_model()}, {})(lines);
+  const auto twice = Translator({small_model(), small_model()}, {})(lines);
+  EXPECT_EQ(one[0].texts, twice[0].texts);
+}
+
+TEST(Translator, NeverWritesWhatIsBanned) {
+  const TextModel model = small_model();
+  const std::vector<std::string> lines = {"abc", "def"};
+  const SearchConfig search{.beam = 3, .min_length = 3, .max_length = 8};
+  const std::string text = Translator({model}, {.search = search})(lines)[0].texts[0];
+  const std::vector<int32_t> banned = model.tokenizer("target").encode(text.substr(0, 1));
+  for (const Translation& t : Translator({model}, {.search = search, .banned = {banned}})(lines)) {
+    EXPECT_EQ(std::ranges::count(t.hypotheses[0].tokens, banned[0]), 0);
+  }
+}
+
+TEST(Translator, SamplesFollowTheNumberOfTheLine) {
+  const Translator translate({small_model()},
+                             {.search = {.n_best = 3, .sample = true, .max_length = 9}});
+  const std::vector<std::string> lines = {"abc", "abc", "de", "f"};
+  const auto all = translate(lines);
+  const auto rest = translate(std::span(lines).subspan(1), 1);
+  EXPECT_NE(all[0].texts, all[1].texts);
+  for (size_t i = 0; i < rest.size(); ++i) EXPECT_EQ(rest[i].texts, all[i + 1].texts);
+}
+
+TEST(Translator, StopsWhenItIsToldTo) {
+  const std::atomic<bool> stop = true;
+  const Translator translate({small_model()}, {.stop = &stop});
+  const std::vector<std::string> lines = {"abc"};
+  EXPECT_THROW(translate(lines), Stopped);
 }
 
 TEST(Translator, RefusesALineThatIsTooLong) {
   const std::vector<std::string> lines = {"abc", "abcde"};
   const Translator few({small_model()}, {.longest_line = 4});
   expect_error<DataError>([&] { few(lines, 10); },
-                          "translate: line 12: the line has 5 tokens, and at most 4 go through");
+                          "translate: line 12: the line has 5 tokens, but at most 4 are allowed");
   EXPECT_TRUE(few.fits("abcd"));
   EXPECT_FALSE(few.fits("abcde"));
   expect_error<DataError>([&] { few.check("abcde", "a.txt:3"); }, "a.txt:3: the line has 5 tokens");
 
-  const Translator placed({model_of_places(5)}, {.longest_line = 100});
-  expect_error<DataError>([&] { placed(lines); }, "the model has learned places for 4; break it");
+  const Translator placed({model_of_positions(5)}, {.longest_line = 100});
+  expect_error<DataError>([&] { placed(lines); },
+                          "the model has learned positions for 4; break it");
   EXPECT_TRUE(placed.fits("abcd"));
   EXPECT_EQ(placed(std::span(lines).first(1)).size(), 1u);
 }
 
-TEST(Translator, HypothesesStayWithinLearnedPlaces) {
-  const Translator translate({model_of_places(6)}, {.search = {.beam = 2, .min_length = 40},
-                                                    .alignment = AlignmentConfig()});
+TEST(Translator, HypothesesStayWithinLearnedPositions) {
+  const Translator translate({model_of_positions(6)}, {.search = {.beam = 2, .min_length = 40},
+                                                       .alignment = AlignmentConfig()});
   const std::vector<std::string> lines = {"abcde", "a"};
   for (const Translation& t : translate(lines)) EXPECT_EQ(t.hypotheses[0].tokens.size(), 5u);
 }
@@ -94,13 +146,12 @@ TEST(Translator, ATextIsThereOnce) {
   SearchConfig search{.beam = 12, .n_best = 12, .max_length = 3, .allow_unknown = true};
   const TextModel model = small_model();
   const std::vector<std::string> lines = {"abc"};
-  TokenLines source;
-  std::vector<int32_t> ids = model.source->encode(lines[0]);
-  ids.push_back(kEnd);
-  source.add(ids);
-  const auto found = attend::search(*model.model, source.tokens(), search)[0];
+  const Tokenizer& target = model.tokenizer("target");
+  const std::vector<std::vector<int32_t>> ids = {model.tokenizer("source").encode(lines[0])};
+  const auto found =
+      attend::search(model.generator(), model.inputs(ids), search, search_runtime(model))[0];
   std::set<std::string> different;
-  for (const Hypothesis& h : found) different.insert(model.target->decode(h.tokens));
+  for (const Hypothesis& h : found) different.insert(target.decode(h.tokens));
   ASSERT_LT(different.size(), found.size());
 
   const Translation best = Translator({model}, {.search = search})(lines)[0];
@@ -108,9 +159,8 @@ TEST(Translator, ATextIsThereOnce) {
   EXPECT_EQ(best.texts.size(), different.size());
   ASSERT_EQ(best.hypotheses.size(), best.texts.size());
   for (size_t i = 0; i < best.texts.size(); ++i) {
-    const auto better = std::ranges::find_if(found, [&](const Hypothesis& h) {
-      return model.target->decode(h.tokens) == best.texts[i];
-    });
+    const auto better = std::ranges::find_if(
+        found, [&](const Hypothesis& h) { return target.decode(h.tokens) == best.texts[i]; });
     EXPECT_EQ(better->score, best.hypotheses[i].score);
   }
 }

@@ -59,7 +59,7 @@ class Faults : public DirectoryTest {
         return ended.said.find(part) != std::string::npos;
       };
       // What evaluate finds is printed also where a note of it cannot be written.
-      if (ended.code != 0 || says("is not remembered")) {
+      if (ended.code != 0 || says("could not be saved")) {
         EXPECT_TRUE(says("attend: ")) << ended.said;
         const Ended again = run_attend(command, {.root = work_});
         EXPECT_EQ(again.code, 0) << ended.said << again.said;

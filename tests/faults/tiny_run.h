@@ -9,8 +9,8 @@ namespace attend::faults {
 
 // Four steps, a checkpoint and a validation every second one, below `work`.
 inline RunConfig tiny_run(const fs::path& work) {
-  RunConfig config = small_run(work, ModelKind::kRnn);
-  config.model.rnn.hidden = 8;
+  RunConfig config = small_run(work, "rnn");
+  rnn(config).hidden = 8;
   config.training.steps = 4;
   config.training.save_every = config.validation.every = 2;
   config.training.report_every = 1;

@@ -25,8 +25,6 @@ class Scratch {
   TemporaryDirectory directory_;
 };
 
-inline std::string contents(const std::filesystem::path& path) {
-  return file_contents(path);
-}
+inline std::string contents(const std::filesystem::path& path) { return file_contents(path); }
 
 }  // namespace attend::fuzz

@@ -1,31 +1,26 @@
 // One small model of each kind, untrained, as directories to do harm to.
 #pragma once
 
-#include "tests/inspect/readings.h"
+#include "attend/models/conv.h"
+#include "tests/inspect/traces.h"
 
 namespace attend::fuzz {
 
 inline ModelConfig small_conv_config() {
-  ModelConfig config;
-  config.kind = ModelKind::kConv;
-  config.conv.width = config.conv.hidden = 8;
-  config.conv.encoder_layers = config.conv.decoder_layers = 1;
-  config.conv.max_length = 32;
-  return config;
-}
-
-inline ModelConfig small_label_config() {
-  ModelConfig config = small_transformer_config();
-  config.kind = ModelKind::kLabel;
-  config.transformer.encoder_layers = 1;
+  ModelConfig config("conv");
+  auto& conv = config.settings.as<ConvConfig>();
+  conv.width = conv.hidden = 8;
+  conv.encoder_layers = conv.decoder_layers = 1;
+  conv.max_length = 32;
   return config;
 }
 
 inline ModelConfig small_positions_config(PositionScheme positions) {
   ModelConfig config = small_transformer_config();
-  config.transformer.encoder_layers = config.transformer.decoder_layers = 1;
-  config.transformer.positions = positions;
-  config.transformer.max_length = 32;
+  TransformerConfig& transformer = transformer_of(config);
+  transformer.encoder_layers = transformer.decoder_layers = 1;
+  transformer.positions = positions;
+  transformer.max_length = 32;
   return config;
 }
 
@@ -35,7 +30,7 @@ inline std::vector<TextModel> small_models() {
           small_rnn_model("bahdanau"),
           small_rnn_model("vanilla"),
           small_model(small_conv_config()),
-          small_model(small_label_config())};
+          small_label_model(LabelPooling::kMean)};
 }
 
 inline void save(const TextModel& model, const ModelDirectory& directory) {

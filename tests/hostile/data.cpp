@@ -37,7 +37,11 @@ const Reader kLinks{
 const Reader kCorpus{.file = "train.corpus", .open = [](const Path& directory) {
                        const Corpus corpus(directory / "train.corpus");
                        std::vector<int32_t> ids;
-                       for (size_t i = 0; i < corpus.size(); ++i) corpus.append_source(i, ids);
+                       for (size_t i = 0; i < corpus.size(); ++i) {
+                         for (size_t c = 0; c < corpus.columns().size(); ++c) {
+                           corpus.append(i, c, ids);
+                         }
+                       }
                      }};
 
 std::string gzip(std::string_view content) {
@@ -55,27 +59,34 @@ std::string gzip(std::string_view content) {
   return out;
 }
 
-// A corpus of one pair, 2 tokens and 1, with hashes that fit whatever `change` made of it.
-std::string corpus(const std::function<void(CorpusFooter&, PairLengths&)>& change,
-                   std::vector<uint16_t> ids = {3, 4, 3, 0}) {
-  PairLengths lengths{2, 1};
-  const uint64_t begin = 0, line = 1;
+// What a corpus of one pair says of itself, 2 tokens and 1, before it is sealed.
+struct Parts {
   CorpusFooter footer{};
+  uint32_t lengths[2] = {2, 1};
+  ColumnDescriptor columns[2] = {ColumnDescriptor::ids("source", ColumnKind::kTokens, 10),
+                                 ColumnDescriptor::ids("target", ColumnKind::kTokens, 10)};
+  std::vector<uint16_t> ids = {3, 4, 3};
+};
+
+// With hashes that fit whatever `change` made of it.
+std::string corpus(const std::function<void(Parts&)>& change) {
+  Parts parts;
+  CorpusFooter& footer = parts.footer;
   footer.version = kCorpusVersion;
-  footer.id_bytes = 2;
-  footer.pairs = 1;
-  footer.ids = 3;
-  footer.source_vocabulary = footer.target_vocabulary = 10;
+  footer.columns = 2;
+  footer.records = 1;
+  footer.value_bytes = 6;
   std::memcpy(footer.magic, kCorpusMagic.data(), sizeof footer.magic);
-  change(footer, lengths);
-  const auto bytes_of = [](const auto& value) {
+  change(parts);
+  const auto text_of = [](const auto& value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof value);
   };
-  const std::string table = bytes_of(lengths) + bytes_of(begin) + bytes_of(line);
+  const uint64_t line = 1;
+  const std::string table = text_of(parts.lengths) + text_of(line) + text_of(parts.columns);
   footer.table_hash = hash_of(table);
-  footer.footer_hash = hash_of(bytes_of(footer).substr(0, offsetof(CorpusFooter, footer_hash)));
-  const std::string text(reinterpret_cast<const char*>(ids.data()), 2 * ids.size());
-  return std::string(kCorpusMagic) + text + table + bytes_of(footer);
+  footer.footer_hash = hash_of(text_of(footer).substr(0, offsetof(CorpusFooter, footer_hash)));
+  const std::string values(reinterpret_cast<const char*>(parts.ids.data()), 2 * parts.ids.size());
+  return std::string(kCorpusMagic) + values + table + text_of(footer);
 }
 
 std::vector<Case> text_cases() {
@@ -116,33 +127,64 @@ std::vector<Case> text_cases() {
 }
 
 std::vector<Case> corpus_cases() {
-  const auto nothing = [](CorpusFooter&, PairLengths&) {};
+  const auto changed = [](const std::function<void(Parts&)>& change) {
+    return [=] { return corpus(change); };
+  };
   return {
+      {"corpus-that-is-one", &kCorpus, changed([](Parts&) {}), ""},
       {"corpus-empty", &kCorpus, [] { return ""; }, "not a corpus"},
+      {"corpus-of-an-earlier-version", &kCorpus,
+       [] { return "ATTENDPC" + corpus([](Parts&) {}).substr(8); }, "not a corpus"},
       {"corpus-cut-off", &kCorpus,
-       [=] {
-         const std::string bytes = corpus(nothing);
+       [] {
+         const std::string bytes = corpus([](Parts&) {});
          return bytes.substr(0, bytes.size() - 8) + "12345678";
        },
        "it is cut off"},
-      {"corpus-version-9", &kCorpus,
-       [] { return corpus([](CorpusFooter& f, PairLengths&) { f.version = 9; }); }, "version 9"},
-      {"corpus-of-2-to-63-ids", &kCorpus,
-       [] { return corpus([](CorpusFooter& f, PairLengths&) { f.ids = uint64_t{1} << 63; }); },
+      {"corpus-version-9", &kCorpus, changed([](Parts& p) { p.footer.version = 9; }), "version 9"},
+      {"corpus-of-2-to-63-bytes", &kCorpus,
+       changed([](Parts& p) { p.footer.value_bytes = uint64_t{1} << 63; }),
        "its size does not fit"},
-      {"corpus-of-2-to-60-pairs", &kCorpus,
-       [] { return corpus([](CorpusFooter& f, PairLengths&) { f.pairs = uint64_t{1} << 60; }); },
+      {"corpus-of-2-to-60-records", &kCorpus,
+       changed([](Parts& p) { p.footer.records = uint64_t{1} << 60; }), "its size does not fit"},
+      {"corpus-of-no-columns", &kCorpus, changed([](Parts& p) { p.footer.columns = 0; }),
+       "it has 0 columns"},
+      {"corpus-of-2-to-32-columns", &kCorpus,
+       changed([](Parts& p) { p.footer.columns = 4'294'967'295; }), "it has 4294967295 columns"},
+      {"corpus-of-more-columns", &kCorpus, changed([](Parts& p) { p.footer.columns = 64; }),
        "its size does not fit"},
-      {"corpus-ids-of-3-bytes", &kCorpus,
-       [] { return corpus([](CorpusFooter& f, PairLengths&) { f.id_bytes = 3; }); },
-       "its size does not fit"},
-      {"corpus-pair-past-the-end", &kCorpus,
-       [] { return corpus([](CorpusFooter&, PairLengths& l) { l.source = 4'000'000'000; }); },
-       "pair 0 is past the end"},
-      {"corpus-id-past-the-vocabulary", &kCorpus,
-       [=] {
-         return corpus(nothing, {3, 60'000, 3, 0});
-       },
+      {"corpus-ids-of-3-bytes", &kCorpus, changed([](Parts& p) { p.columns[0].element_bytes = 3; }),
+       "column source does not hold ids"},
+      {"corpus-ids-of-no-bytes", &kCorpus,
+       changed([](Parts& p) { p.columns[0].element_bytes = 0; }),
+       "column source does not hold ids"},
+      {"corpus-items-of-2-to-62", &kCorpus,
+       changed([](Parts& p) { p.columns[1].item_values = uint64_t{1} << 62; }),
+       "column target does not hold ids"},
+      {"corpus-vocabulary-of-2-to-63", &kCorpus,
+       changed([](Parts& p) { p.columns[1].vocabulary = uint64_t{1} << 63; }),
+       "column target does not hold ids"},
+      {"corpus-kind-9", &kCorpus, changed([](Parts& p) { p.columns[1].kind_value = 9; }),
+       "column target is of kind 9"},
+      {"corpus-name-without-end", &kCorpus,
+       changed([](Parts& p) { std::memset(p.columns[0].name_bytes, 'n', 32); }),
+       "a column has no name"},
+      {"corpus-escape-in-name", &kCorpus, changed([](Parts& p) {
+         std::memcpy(p.columns[0].name_bytes, "\x1b[2J", 5);
+         p.columns[0].kind_value = 9;
+       }),
+       R"(column \x1b[2J is of kind 9)"},
+      {"corpus-columns-of-one-name", &kCorpus,
+       changed([](Parts& p) { p.columns[1] = p.columns[0]; }), "two columns 'source'"},
+      {"corpus-label-of-two", &kCorpus, changed([](Parts& p) {
+         p.columns[0].kind_value = static_cast<uint32_t>(ColumnKind::kLabel);
+       }),
+       "record 0 has 2 labels"},
+      {"corpus-record-past-the-end", &kCorpus,
+       changed([](Parts& p) { p.lengths[0] = 4'000'000'000; }), "record 0 is past the end"},
+      {"corpus-record-too-short", &kCorpus, changed([](Parts& p) { p.lengths[1] = 0; }),
+       "its records take 4 bytes, but it has 6"},
+      {"corpus-id-past-the-vocabulary", &kCorpus, changed([](Parts& p) { p.ids[1] = 60'000; }),
        "id 60000 in a vocabulary of 10"},
   };
 }

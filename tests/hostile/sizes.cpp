@@ -65,7 +65,7 @@ std::vector<Case> size_cases() {
       weights_case("feed_forward", "262144"),
       weights_case("encoder_layers", "512"),
       {"size-source_vocabulary-16000000", &kWithTokenizer,
-       [] { return config_with("source_vocabulary", "16000000"); }, "the tokenizer has 14 tokens"},
+       [] { return config_with("source_vocabulary", "16000000"); }, "the tokenizer has 14;"},
   };
 }
 

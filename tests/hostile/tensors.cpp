@@ -23,7 +23,7 @@ const Reader kMap{
     .file = "looks/step-1.safetensors", .in_model = true, .open = [](const Path& directory) {
       const TextModel model = TextModel::load(directory);
       const Snapshot snapshot({directory}, 1);
-      snapshot.check_ids(model);
+      snapshot.trace(model, 0);
       snapshot.map(0, "decoder.0.cross", {});
     }};
 
@@ -51,7 +51,7 @@ std::string many_entries(size_t count) {
 
 std::string quoted(std::string_view name, size_t times) { return repeated(name, times); }
 
-// A stored map beside ids of three tokens on either side.
+// A stored map beside the ids of a sentence.
 std::string map_file(const std::string& ids, const std::string& map, const std::string& data) {
   return file_of("{" + ids + "," + map + "}", data);
 }
@@ -63,6 +63,9 @@ std::string ids_of(const std::vector<int32_t>& ids) {
 const std::string kIds =
     entry("0.source", "3", 0, 12, "I32") + "," + entry("0.target", "2", 12, 20, "I32");
 const std::string kCross = "0.decoder.0.cross";
+// The same by the names of today.
+const std::string kNamedIds =
+    entry("0.ids.source", "3", 0, 12, "I32") + "," + entry("0.ids.target", "2", 12, 20, "I32");
 
 std::vector<Case> weights_cases() {
   return {
@@ -203,17 +206,43 @@ std::vector<Case> map_cases() {
              entry("0.source", "3", 0, 12) + "," + entry("0.target", "2", 12, 20, "I32"),
              entry(kCross, "1,1,1", 20, 24), ids + "1234");
        },
-       "0.source are no ids"},
+       "0.source has no ids"},
       {"map-ids-of-no-width", &kMap,
        [=] {
          return map_file(entry("0.source", "1000000000000,0", 0, 0, "I32") + "," +
                              entry("0.target", "2", 0, 8, "I32"),
                          entry(kCross, "1,1,1", 8, 12), ids_of({3, 4}) + "1234");
        },
-       "0.source are no ids"},
+       "0.source has no ids"},
+      {"map-named-id-past-the-vocabulary", &kMap,
+       [=] {
+         return map_file(kNamedIds, entry(kCross, "1,1,1", 20, 24),
+                         ids_of({3, 4, 1'000'000, 3, 4}) + "1234");
+       },
+       "id 1000000 in a vocabulary of 14"},
+      {"map-named-larger-than-the-sentence", &kMap,
+       [=] {
+         return map_file(kNamedIds, entry(kCross, "1,1000,1000", 20, 4'000'020),
+                         ids + std::string(4'000'000, '\0'));
+       },
+       "is no map but F32 [1, 1000, 1000]"},
+      {"map-named-ids-of-floats", &kMap,
+       [=] {
+         return map_file(
+             entry("0.ids.source", "3", 0, 12) + "," + entry("0.ids.target", "2", 12, 20, "I32"),
+             entry(kCross, "1,1,1", 20, 24), ids + "1234");
+       },
+       "0.ids.source has no ids"},
+      {"map-of-another-model", &kMap,
+       [=] {
+         return map_file(entry("0.ids.source", "3", 0, 12, "I32") + "," +
+                             entry("0.ids.text", "2", 12, 20, "I32"),
+                         entry(kCross, "1,1,1", 20, 24), ids + "1234");
+       },
+       "sentence 0 has no 'target'"},
       {"map-without-targets", &kMap,
        [=] { return file_of("{" + entry("0.source", "3", 0, 12, "I32") + "}", ids.substr(0, 12)); },
-       "0.target are no ids"},
+       "0.target has no ids"},
   };
 }
 

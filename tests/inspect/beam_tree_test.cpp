@@ -3,23 +3,31 @@
 
 #include <gtest/gtest.h>
 
-#include "attend/base/special_tokens.h"
-#include "attend/inspect/step_rows.h"
+#include "attend/inspect/step_weights.h"
 #include "tests/decode/toy.h"
-#include "tests/inspect/readings.h"
+#include "tests/inspect/traces.h"
 
 namespace attend {
 namespace {
 
-Tokens one_source() { return {std::vector<int32_t>{3, 4, 2}, Packing::even(1, 3)}; }
+const int32_t kEndToken = SpecialTokens().end;
+
+Batch one_source() { return {"source", one_sequence(std::vector<int32_t>{3, 4, 2})}; }
+
+std::vector<Hypothesis> found(const Generator& model, const SearchConfig& config,
+                              BeamTree* tree = nullptr, const Prefixes& prefixes = {}) {
+  SearchRuntime runtime;
+  runtime.observer = tree;
+  runtime.prefixes = prefixes;
+  return search(model, one_source(), config, runtime).front();
+}
 
 TEST(BeamTree, WatchingChangesNothing) {
   const ToyGenerator model(9, 5);
-  SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
-  const auto alone = search(model, one_source(), config)[0];
-  BeamTree tree(8);
-  config.observer = &tree;
-  const auto watched = search(model, one_source(), config)[0];
+  const SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
+  const auto alone = found(model, config);
+  BeamTree tree(8, kEndToken);
+  const auto watched = found(model, config, &tree);
   ASSERT_EQ(alone.size(), watched.size());
   for (size_t i = 0; i < alone.size(); ++i) {
     EXPECT_EQ(alone[i].tokens, watched[i].tokens);
@@ -29,11 +37,9 @@ TEST(BeamTree, WatchingChangesNothing) {
 
 TEST(BeamTree, HasTheWayToEveryHypothesis) {
   const ToyGenerator model(9, 5);
-  BeamTree tree(2);
-  SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
-  config.observer = &tree;
-  const auto found = search(model, one_source(), config);
-  for (const Hypothesis& h : found[0]) {
+  BeamTree tree(2, kEndToken);
+  const SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
+  for (const Hypothesis& h : found(model, config, &tree)) {
     const std::vector<size_t> path = tree.path(h);
     ASSERT_EQ(path.size(), h.log_probabilities.size());
     double total = 0;
@@ -43,7 +49,7 @@ TEST(BeamTree, HasTheWayToEveryHypothesis) {
       total += double{h.log_probabilities[i]};
       EXPECT_TRUE(node.kept);
       EXPECT_EQ(node.parent, parent);
-      EXPECT_EQ(node.token, i < h.tokens.size() ? h.tokens[i] : kEnd);
+      EXPECT_EQ(node.token, i < h.tokens.size() ? h.tokens[i] : kEndToken);
       EXPECT_NEAR(node.total, total, 1e-6);
       parent = path[i];
     }
@@ -54,11 +60,9 @@ TEST(BeamTree, HasTheWayToEveryHypothesis) {
 TEST(BeamTree, ShowsWhatWasPruned) {
   const ToyGenerator model(9, 5);
   std::vector<BeamTree::Step> steps;
-  BeamTree tree(4);
+  BeamTree tree(4, kEndToken);
   tree.on_step_call([&](const BeamTree::Step& step) { steps.push_back(step); });
-  SearchConfig config{.beam = 1, .max_length = 5};
-  config.observer = &tree;
-  search(model, one_source(), config);
+  found(model, {.beam = 1, .max_length = 5}, &tree);
   ASSERT_FALSE(steps.empty());
   size_t seen = 0;
   for (const BeamTree::Step& step : steps) {
@@ -72,12 +76,11 @@ TEST(BeamTree, ShowsWhatWasPruned) {
 
 TEST(BeamTree, ShowsWhatCouldHaveStoodInPlaceOfAPrefix) {
   const ToyGenerator model(9, 5);
-  SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
+  const SearchConfig config{.beam = 3, .n_best = 3, .max_length = 6};
   const Prefixes prefix = {{6, 3}};
-  const auto alone = search(model, one_source(), config, prefix)[0];
-  BeamTree tree(4);
-  config.observer = &tree;
-  const auto watched = search(model, one_source(), config, prefix)[0];
+  const auto alone = found(model, config, nullptr, prefix);
+  BeamTree tree(4, kEndToken);
+  const auto watched = found(model, config, &tree, prefix);
   ASSERT_EQ(alone.size(), watched.size());
   for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].tokens, watched[i].tokens);
   const std::vector<size_t> path = tree.path(watched[0]);
@@ -94,36 +97,37 @@ TEST(BeamTree, ShowsWhatCouldHaveStoodInPlaceOfAPrefix) {
 }
 
 // Of the best hypothesis of each step, whoever its neighbours are.
-TEST(StepRows, AreTheRowsOfTheMap) {
+TEST(StepWeights, AreTheRowsOfTheMap) {
   ModelConfig covering = ModelConfig::of_preset("bahdanau");
-  covering.rnn.embedding = covering.rnn.hidden = 12;
-  covering.rnn.coverage = true;
-  for (const TextModel& model : {small_transformer_model(), small_model(covering)}) {
-    const Reading reading = given_reading(model, "abcd", "");
-    const auto layers = layers_of(model.model->attention_layers(), AttentionPart::kCross);
-    StepRows rows(model.model->attention_layers(), reading.source.size());
+  auto& rnn = covering.settings.as<RnnConfig>();
+  rnn.embedding = rnn.hidden = 12;
+  rnn.coverage = true;
+  for (const TextModel& model :
+       {small_transformer_model(), small_model(covering), small_language_model()}) {
+    const Trace trace = given_trace(
+        model, TraceTexts(model.read() ? TraceTexts{{"source", "abcd"}} : TraceTexts()));
+    const SequencePair pair = chosen_pair(trace.layers);
+    StepWeights weights(trace, pair);
     std::vector<std::vector<float>> looked;
     std::vector<size_t> best;
-    BeamTree tree(1);
+    SearchRuntime runtime = search_runtime(model);
+    BeamTree tree(1, runtime.special.end);
     tree.on_step_call([&](const BeamTree::Step& step) {
-      looked.push_back(rows.finish_step(step.best_parent));
+      looked.push_back(weights.finish_step(step.best_parent));
       best.push_back(step.best);
     });
-    SearchConfig config{.beam = 4, .max_length = 6};
-    config.observer = &tree;
-    search(*model.model, one_sequence(reading.source), config);
+    runtime.observer = &tree;
+    search(model.generator(), inputs_of(trace), SearchConfig{.beam = 4, .max_length = 6}, runtime);
     ASSERT_GE(looked.size(), 4u);
     for (size_t t = 0; t < looked.size(); ++t) {
-      Reading written = reading;
-      written.target = tree.tokens(tree.node(best[t]).parent);  // and the row of what comes next
-      ASSERT_EQ(written.target.size(), t);
-      const std::vector<Tensor> maps = mean_maps(model, written, layers);
-      for (size_t s = 0; s < reading.source.size(); ++s) {
-        float mean = 0;
-        for (const Tensor& map : maps) {
-          mean += map.data()[t * map.stride() + s] / static_cast<float>(maps.size());
-        }
-        EXPECT_NEAR(looked[t][s], mean, 1e-5f) << name_of(model.config.kind) << " " << t;
+      // What was written before, and the row of what comes next.
+      const Trace written = with_output(model, trace, tree.tokens(tree.node(best[t]).parent));
+      ASSERT_EQ(written.output().size(), t);
+      const Tensor mean = mean_map(model, written, pair);
+      ASSERT_EQ(looked[t].size(), mean.width()) << model.config.kind.name << " " << t;
+      for (size_t s = 0; s < looked[t].size(); ++s) {
+        EXPECT_NEAR(looked[t][s], mean.data()[t * mean.stride() + s], 1e-5f)
+            << model.config.kind.name << " " << t;
       }
     }
   }

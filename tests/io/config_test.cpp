@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attend/base/any_config.h"
 #include "attend/base/files.h"
 #include "attend/base/names.h"
 #include "tests/damage.h"
@@ -269,6 +270,12 @@ TEST(Config, YamlIsOneDocumentOfUtf8) {
             "run.yaml:3: a second document begins; keep all settings in one");
   EXPECT_EQ(yaml_format_error("name: \xff\n"),
             "run.yaml: not UTF-8; convert it with iconv -t UTF-8");
+  // yaml-cpp takes a NUL for the sign of an escape, and gives one byte for two of them.
+  using namespace std::string_literals;
+  EXPECT_EQ(yaml_format_error("a: 1\nname: x\0_y\n"s),
+            "run.yaml:2: a NUL byte, which YAML cannot hold; remove it");
+  EXPECT_EQ(yaml_format_error("name: \"a\\_b\"\n"),
+            "run.yaml:1: the escapes \\_ and \\N are not supported; write the character itself");
   Settings run;
   read_yaml(run, "---\nname: x\n...\n# the end\n", "run.yaml");
   EXPECT_EQ(run.name, "x");
@@ -410,6 +417,83 @@ TEST(Config, FilesGoByTheirExtension) {
       message_of<ConfigError>([&] { read_config(run, directory / "config_test.yaml"); });
   EXPECT_NE(text.find("config_test.yaml:1: 'steps'"), std::string::npos) << text;
   EXPECT_THROW(read_config(run, directory / "missing.yaml"), IoError);
+}
+
+std::vector<std::string> shape_names();
+
+struct Circle {
+  double radius = 1;
+  void fields(auto& v) { v("radius", radius, "how far it goes"); }
+};
+struct Square {
+  double side = 2;
+  size_t corner_vocabulary = 0;
+  void fields(auto& v) {
+    v("side", side, "how wide it is");
+    v("corner_vocabulary", corner_vocabulary, "", Range{0, 9});
+  }
+};
+
+AnyConfig shape_of(const std::string& name) {
+  return name == "circle" ? AnyConfig(Circle()) : AnyConfig(Square());
+}
+std::vector<std::string> shape_names() { return {"circle", "square"}; }
+
+// A config whose choice decides what else can be set.
+struct Shaped {
+  Choice<shape_names> shape{"circle"};
+  AnyConfig settings = shape_of("circle");
+  std::string settings_of = "circle";
+
+  void fields(auto& v) {
+    v("shape", shape, "what it is");
+    if (settings_of != shape.name) settings = shape_of(settings_of = shape.name);
+    for (const std::string& name : shape_names()) {
+      if (name == shape.name) {
+        v(name, settings, "settings of it");
+      } else {
+        v.unused(name, "settings of another", "the shape is a " + shape.name,
+                 [name] { return shape_of(name); });
+      }
+    }
+  }
+};
+
+TEST(Config, AChoiceDecidesWhichFieldsThereAre) {
+  Shaped shaped;
+  EXPECT_EQ(to_json(shaped),
+            "{\n  \"shape\": \"circle\",\n  \"circle\": {\n    \"radius\": 1\n  }\n}\n");
+  // In any order.
+  read_yaml(shaped, "square:\n  side: 5\nshape: square\n", "run.yaml");
+  EXPECT_EQ(shaped.settings.as<Square>().side, 5);
+  const Shaped copy = shaped;
+  set_flag(shaped, "square.side", "6");
+  EXPECT_EQ(copy.settings.as<Square>().side, 5);
+  EXPECT_EQ(shaped.settings.as<Square>().side, 6);
+  EXPECT_EQ(differences(copy, shaped), (std::vector<Difference>{{"square.side", "5", "6"}}));
+  EXPECT_EQ(differences(Shaped(), copy),
+            (std::vector<Difference>{{"shape", "circle", "square"},
+                                     {"circle.radius", "1", "-"},
+                                     {"square.side", "-", "5"},
+                                     {"square.corner_vocabulary", "-", "0"}}));
+  EXPECT_EQ(message_of<ConfigError>([&] { read_yaml(shaped, "shape: oval\n", "run.yaml"); }),
+            "run.yaml:1: 'shape' should be one of circle, square, not 'oval'");
+}
+
+TEST(Config, WhatAnotherChoiceWouldHaveMayOnlySayItsDefaults) {
+  Shaped shaped;
+  read_yaml(shaped, "circle:\n  radius: 3\nsquare:\n  side: 2\n  corner_vocabulary: 4\n",
+            "old.yaml");
+  EXPECT_EQ(shaped.settings.as<Circle>().radius, 3);
+  EXPECT_EQ(message_of<ConfigError>([&] { read_yaml(shaped, "square:\n  side: 7\n", "run.yaml"); }),
+            "run.yaml:1: 'square.side' = 7 would change nothing: the shape is a circle");
+  EXPECT_EQ(message_of<ConfigError>([&] { set_flag(shaped, "square.side", "7"); }),
+            "--square.side would change nothing: the shape is a circle");
+  EXPECT_THROW(read_yaml(shaped, "square:\n  width: 7\n", "run.yaml"), ConfigError);
+  std::vector<std::string> paths;
+  for (const Flag& flag : flags_of(shaped)) paths.push_back(flag.path);
+  EXPECT_EQ(paths, (std::vector<std::string>{"shape", "circle.radius", "square.side",
+                                             "square.corner_vocabulary"}));
 }
 
 }  // namespace

@@ -45,10 +45,11 @@ std::string tensors_of(const SafetensorsFile& file) {
 // Up to the first logits.
 std::string model_of(const ModelDirectory& directory) {
   const TextModel model = TextModel::load(directory.root);
-  const Tokens tokens(model.source->encode("abc"), Packing::of({3}));
+  const Tokens tokens = one_sequence(model.tokenizer("source").encode("abc"));
   const std::string place =
       model.best_alignment ? to_json(*model.best_alignment) : std::string("none");
-  return to_json(model.config) + place + numbers(model.model->logits(tokens, tokens).span());
+  return to_json(model.config) + place +
+         numbers(model.generator().logits({"source", tokens}, tokens).span());
 }
 
 // Into a model that is made once.
@@ -71,8 +72,9 @@ std::string corpus_of(const ModelDirectory& directory) {
   const Corpus corpus(directory.root / "train.corpus");
   std::vector<int32_t> ids;
   for (size_t i = 0; i < corpus.size(); ++i) {
-    corpus.append_source(i, ids);
-    corpus.append_target(i, ids);
+    for (size_t column = 0; column < corpus.columns().size(); ++column) {
+      corpus.append(i, column, ids);
+    }
   }
   return fmt::format("{}", fmt::join(ids, " "));
 }
@@ -95,10 +97,12 @@ std::string log_of(const ModelDirectory& directory) {
 
 std::string snapshot_of(const ModelDirectory& directory) {
   const Snapshot snapshot(directory, kStep);
+  const TextModel model = TextModel::load(directory.root);
   std::string text;
   for (size_t s = 0; s < snapshot.sentences(); ++s) {
-    const Reading reading = snapshot.reading(s);
-    text += fmt::format("{} | {} ", fmt::join(reading.source, " "), fmt::join(reading.target, " "));
+    for (const TraceSequence& sequence : snapshot.trace(model, s).sequences) {
+      text += fmt::format("{} {} | ", sequence.name, fmt::join(sequence.ids, " "));
+    }
     for (const char* layer : {"encoder.0.self", "decoder.0.self", "decoder.0.cross"}) {
       const Tensor map = snapshot.map(s, layer, {});
       text += fmt::format("{} {} ", map.shape(), numbers(map.span()));
@@ -169,11 +173,11 @@ class FileDamage : public testing::TestWithParam<FileKind> {
   static void SetUpTestSuite() {
     temporary_ = new TemporaryDirectory;
     RunConfig config = small_run(temporary_->path());
-    config.model.transformer.width = 4, config.model.transformer.feed_forward = 4;
+    transformer(config).width = 4, transformer(config).feed_forward = 4;
     config.training.steps = kStep;
     config.training.average = 0;
-    config.looks.every = kStep;
-    config.looks.sentences = 1;
+    config.snapshots.every = kStep;
+    config.snapshots.sentences = 1;
     run(config);
     const ModelDirectory directory{config.out};
     replace_file(directory.alignment(), to_json(AlignmentPlace{"decoder.0.cross", 1}));

@@ -4,7 +4,7 @@
 
 #include "attend/attention/recorder.h"
 #include "attend/base/parallel.h"
-#include "attend/models/model.h"
+#include "attend/models/model_config.h"
 #include "attend/tensor/training.h"
 #include "tests/errors.h"
 #include "tests/models/seq2seq.h"
@@ -13,7 +13,7 @@ namespace attend {
 namespace {
 
 ConvConfig small() {
-  ConvConfig c = ConvConfig::preset("conv");
+  ConvConfig c;
   c.source_vocabulary = kSourceTokens;
   c.target_vocabulary = kTargetTokens;
   c.width = 10, c.hidden = 12;
@@ -35,7 +35,7 @@ const Variant kVariants[] = {
     {"kernel_5", [](ConvConfig& c) { c.kernel = 5; }},
     {"no_encoder_layers", [](ConvConfig& c) { c.encoder_layers = 0; }},
     {"no_positions", [](ConvConfig& c) { c.positions = PositionScheme::kNone; }},
-    {"learned", [](ConvConfig& c) { c.positions = PositionScheme::kLearned, c.max_length = 9; }},
+    {"learned", [](ConvConfig& c) { c.positions = PositionScheme::kLearned, c.max_length = 90; }},
     {"untied", [](ConvConfig& c) { c.tying = Tying::kNone; }},
     {"one_vocabulary",
      [](ConvConfig& c) { c.tying = Tying::kAll, c.source_vocabulary = kTargetTokens; }},
@@ -64,25 +64,25 @@ INSTANTIATE_TEST_SUITE_P(All, ConvVariants, testing::ValuesIn(kVariants),
 TEST(Conv, StepsPastItsWindows) {
   const NoGrad no_grad;
   const ConvSeq2Seq model = model_of([](ConvConfig& c) { c.decoder_layers = 3; }, 3);
-  const Tokens sources = some_tokens({5, 8, 2}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({40, 17, 33}, kTargetTokens, 2);
-  expect_near(step_by_step(model, sources, inputs), model.logits(sources, inputs));
+  const Batch inputs = some_sources({5, 8, 2}, 1);
+  const Tokens written = some_tokens({40, 17, 33}, kTargetTokens, 2);
+  expect_near(step_by_step(model, inputs, written), model.logits(inputs, written));
 }
 
 TEST(Conv, TakesEmptySourcesAndTargets) {
   const NoGrad no_grad;
   const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 3);
-  const Tokens sources = some_tokens({0, 4, 2}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({3, 0, 2}, kTargetTokens, 2);
-  const Tensor logits = model.logits(sources, inputs);
+  const Batch inputs = some_sources({0, 4, 2}, 1);
+  const Tokens written = some_tokens({3, 0, 2}, kTargetTokens, 2);
+  const Tensor logits = model.logits(inputs, written);
   for (const float x : logits.span()) ASSERT_TRUE(std::isfinite(x));
-  expect_near(step_by_step(model, sources, inputs), logits);
+  expect_near(step_by_step(model, inputs, written), logits);
 }
 
 // Changing the first token moves the logits as far as the decoder reaches, and not one row more.
 TEST(Conv, SeesAsFarAsItReaches) {
   const NoGrad no_grad;
-  const Tokens sources = some_tokens({5}, kSourceTokens, 1);
+  const Batch inputs = some_sources({5}, 1);
   const auto farthest = [&](size_t layers, size_t kernel, size_t cycle) {
     const ConvSeq2Seq model = model_of(
         [&](ConvConfig& c) {
@@ -91,9 +91,9 @@ TEST(Conv, SeesAsFarAsItReaches) {
         5);
     std::vector<int32_t> ids(40, 3);
     const Packing packing = Packing::of({40});
-    const Tensor before = model.logits(sources, {ids, packing});
+    const Tensor before = model.logits(inputs, {ids, packing});
     ids[0] = 4;
-    const Tensor after = model.logits(sources, {ids, packing});
+    const Tensor after = model.logits(inputs, {ids, packing});
     size_t last = 0;
     for (size_t t = 0; t < ids.size(); ++t) {
       if (before.slice_rows(t, 1).to_vector() != after.slice_rows(t, 1).to_vector()) last = t;
@@ -110,10 +110,10 @@ TEST(Conv, SeesAsFarAsItReaches) {
 TEST(Conv, DoesNotSeeWhatIsYetToCome) {
   const NoGrad no_grad;
   const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 5);
-  const Tokens sources = some_tokens({5}, kSourceTokens, 1);
+  const Batch inputs = some_sources({5}, 1);
   const Packing packing = Packing::of({6});
-  const Tensor before = model.logits(sources, {std::vector<int32_t>{1, 2, 3, 4, 5, 6}, packing});
-  const Tensor after = model.logits(sources, {std::vector<int32_t>{1, 2, 3, 4, 5, 9}, packing});
+  const Tensor before = model.logits(inputs, {std::vector<int32_t>{1, 2, 3, 4, 5, 6}, packing});
+  const Tensor after = model.logits(inputs, {std::vector<int32_t>{1, 2, 3, 4, 5, 9}, packing});
   expect_near(after.slice_rows(0, 5), before.slice_rows(0, 5), 0.0f);
   EXPECT_NE(after.slice_rows(5, 1).to_vector(), before.slice_rows(5, 1).to_vector());
 }
@@ -121,15 +121,15 @@ TEST(Conv, DoesNotSeeWhatIsYetToCome) {
 TEST(Conv, ShowsWhereEachLayerLooks) {
   const NoGrad no_grad;
   const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 9);
-  const Tokens sources = some_tokens({3, 7}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({2, 2}, kTargetTokens, 2);
-  const std::vector<AttentionLayer> layers = model.attention_layers();
+  const Batch inputs = some_sources({3, 7}, 1);
+  const Tokens written = some_tokens({2, 2}, kTargetTokens, 2);
+  const std::vector<AttentionLayer> layers = model.signature().layers;
   ASSERT_EQ(layers.size(), 2u);
   Recorder recorder;
-  model.logits(sources, inputs);
+  model.logits(inputs, written);
   const std::vector<RecordedHead> whole = std::exchange(recorder.heads, {});
   ASSERT_EQ(whole.size(), 4u);
-  step_by_step(model, sources, inputs);
+  step_by_step(model, inputs, written);
   ASSERT_EQ(recorder.heads.size(), 8u);
   for (size_t i = 0; i < recorder.heads.size(); ++i) {
     const RecordedHead& step = recorder.heads[i];
@@ -145,19 +145,19 @@ TEST(Conv, ShowsWhereEachLayerLooks) {
 // Outside training there is no dropout; inside, the same place in the random numbers gives the same
 // bits, for any number of threads.
 TEST(Conv, TrainsTheSameOnAnyNumberOfThreads) {
-  const Tokens sources = some_tokens({30, 11, 26, 40, 3}, kSourceTokens, 3);
-  const Tokens inputs = some_tokens({24, 12, 35, 4, 4}, kTargetTokens, 4);
+  const Batch inputs = some_sources({30, 11, 26, 40, 3}, 3);
+  const Tokens written = some_tokens({24, 12, 35, 4, 4}, kTargetTokens, 4);
   const auto wide = [](ConvConfig& c) { c.width = 64, c.hidden = 96, c.dropout = 0.3f; };
   std::vector<std::vector<float>> first;
   for (const int threads : {1, 2, 3}) {
     const ThreadCountScope scope(threads);
     ConvSeq2Seq model = model_of(wide, 2);
-    const std::vector<float> still = model.logits(sources, inputs).to_vector();
-    EXPECT_EQ(still, model.logits(sources, inputs).to_vector());
+    const std::vector<float> still = model.logits(inputs, written).to_vector();
+    EXPECT_EQ(still, model.logits(inputs, written).to_vector());
     const TrainingScope training(Rng(1));
-    const Tensor logits = model.logits(sources, inputs);
+    const Tensor logits = model.logits(inputs, written);
     EXPECT_NE(still, logits.to_vector());
-    backward(cross_entropy(logits, inputs.ids));
+    backward(cross_entropy(logits, written.ids));
     std::vector<std::vector<float>> grads;
     for (const NamedTensor& p : parameters(model)) grads.push_back(p.tensor.grad().to_vector());
     if (first.empty()) first = grads;
@@ -179,18 +179,16 @@ TEST(Conv, RefusesWhatCannotWork) {
   refused([](ConvConfig& c) { c.positions = PositionScheme::kRotary; }, "positions 'rotary'");
   refused([](ConvConfig& c) { c.tying = Tying::kAll; }, "11 and 13 tokens; use a joint tokenizer");
   refused([](ConvConfig& c) { c.dropout = 1.0f; }, "a dropout of 1");
-  expect_error<ConfigError>([] { ConvConfig::preset("bytenet"); }, "there is: conv");
 }
 
 TEST(Conv, IsAModelByName) {
   ModelConfig config = ModelConfig::of_preset("conv");
-  EXPECT_EQ(config.kind, ModelKind::kConv);
-  EXPECT_EQ(config.kind, model_kind_from_name("conv"));
-  config.set_vocabularies(kSourceTokens, kTargetTokens);
+  EXPECT_EQ(config.kind.name, "conv");
+  config.set_vocabularies({{"source", kSourceTokens}, {"target", kTargetTokens}});
   Rng rng(1);
   const auto model = make_model(config, rng);
   EXPECT_NE(dynamic_cast<const ConvSeq2Seq*>(model.get()), nullptr);
-  EXPECT_EQ(model->vocabulary(), kTargetTokens);
+  EXPECT_EQ(model->generator()->vocabulary(), kTargetTokens);
 }
 
 }  // namespace

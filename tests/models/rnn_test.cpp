@@ -5,6 +5,7 @@
 
 #include "attend/attention/recorder.h"
 #include "attend/base/parallel.h"
+#include "attend/models/model_config.h"
 #include "attend/tensor/training.h"
 #include "tests/errors.h"
 #include "tests/models/seq2seq.h"
@@ -13,7 +14,7 @@ namespace attend {
 namespace {
 
 RnnConfig small(std::string_view preset = "bahdanau") {
-  RnnConfig c = RnnConfig::preset(preset);
+  RnnConfig c = ModelConfig::of_preset(preset).settings.as<RnnConfig>();
   c.source_vocabulary = kSourceTokens;
   c.target_vocabulary = kTargetTokens;
   c.embedding = 10, c.hidden = 12;
@@ -42,34 +43,44 @@ const Variant kVariants[] = {
        c.encoder_layers = c.decoder_layers = 2;
      }},
     {"tanh_output", "bahdanau", [](RnnConfig& c) { c.deep_output = DeepOutput::kTanh; }},
+    {"zero_state", "vanilla", [](RnnConfig& c) { c.bridge = RnnBridge::kZero; }},
+    {"zero_lstm", "bahdanau",
+     [](RnnConfig& c) { c.bridge = RnnBridge::kZero, c.cell = Cell::kLstm, c.decoder_layers = 2; }},
     {"tied", "bahdanau", [](RnnConfig& c) { c.tied = true; }},
-    {"dot", "bahdanau",
-     [](RnnConfig& c) { c.attention = RnnScore::kDot, c.bidirectional = false; }},
-    {"general", "bahdanau", [](RnnConfig& c) { c.attention = RnnScore::kGeneral; }},
-    {"concat", "bahdanau", [](RnnConfig& c) { c.attention = RnnScore::kConcat; }},
+    {"dot", "bahdanau", [](RnnConfig& c) { c.attention = Score::kDot, c.bidirectional = false; }},
+    {"general", "bahdanau", [](RnnConfig& c) { c.attention = Score::kGeneral; }},
+    {"concat", "bahdanau", [](RnnConfig& c) { c.attention = Score::kConcat; }},
+    {"cosine", "bahdanau",
+     [](RnnConfig& c) { c.attention = Score::kCosine, c.bidirectional = false; }},
+    {"scaled_dot", "luong", [](RnnConfig& c) { c.attention = Score::kScaledDot; }},
+    {"distance", "luong", [](RnnConfig& c) { c.attention = Score::kDistance; }},
+    {"location", "bahdanau",
+     [](RnnConfig& c) { c.attention = Score::kLocation, c.longest_source = 9; }},
+    {"local_p_additive", "bahdanau",
+     [](RnnConfig& c) { c.reach = RnnReach::kLocalP, c.window = 9; }},
     {"narrow_attention", "bahdanau", [](RnnConfig& c) { c.attention_width = 7; }},
     {"local_m", "bahdanau", [](RnnConfig& c) { c.reach = RnnReach::kLocalM, c.window = 1; }},
     {"local_p", "bahdanau",
      [](RnnConfig& c) {
-       c.reach = RnnReach::kLocalP, c.window = 2, c.attention = RnnScore::kGeneral;
+       c.reach = RnnReach::kLocalP, c.window = 2, c.attention = Score::kGeneral;
      }},
     {"coverage", "bahdanau", [](RnnConfig& c) { c.coverage = true; }},
     {"vanilla_both", "vanilla", [](RnnConfig& c) { c.bidirectional = true, c.cell = Cell::kLstm; }},
     {"luong_at_once", "luong", luong_at_once},
-    {"luong_dot", "luong", [](RnnConfig& c) { luong_at_once(c), c.attention = RnnScore::kDot; }},
+    {"luong_dot", "luong", [](RnnConfig& c) { luong_at_once(c), c.attention = Score::kDot; }},
     {"luong_additive", "luong",
      [](RnnConfig& c) {
-       luong_at_once(c), c.attention = RnnScore::kAdditive, c.bidirectional = true;
+       luong_at_once(c), c.attention = Score::kAdditive, c.bidirectional = true;
      }},
-    {"luong_concat", "luong", [](RnnConfig& c) { c.attention = RnnScore::kConcat; }},
+    {"luong_concat", "luong", [](RnnConfig& c) { c.attention = Score::kConcat; }},
     {"luong_local_m", "luong",
      [](RnnConfig& c) { luong_at_once(c), c.reach = RnnReach::kLocalM, c.window = 2; }},
     {"luong_local_p", "luong",
      [](RnnConfig& c) { luong_at_once(c), c.reach = RnnReach::kLocalP, c.window = 2; }},
     {"luong_feeding_local_p", "luong",
-     [](RnnConfig& c) { c.reach = RnnReach::kLocalP, c.window = 2; }},
+     [](RnnConfig& c) { c.reach = RnnReach::kLocalP, c.window = 9; }},
     {"luong_coverage", "luong",
-     [](RnnConfig& c) { luong_at_once(c), c.coverage = true, c.attention = RnnScore::kAdditive; }},
+     [](RnnConfig& c) { luong_at_once(c), c.coverage = true, c.attention = Score::kAdditive; }},
     {"luong_tied", "luong", [](RnnConfig& c) { c.tied = true, c.output_width = c.embedding; }},
 };
 
@@ -100,32 +111,32 @@ TEST(Rnn, RefusesWhatCannotWork) {
   };
   refused([](RnnConfig& c) { c.target_vocabulary = 0; }, "11 and 0 tokens");
   refused([](RnnConfig& c) { c.hidden = 0; }, "hidden is 0");
-  refused([](RnnConfig& c) { c.attention = RnnScore::kDot; },
+  refused([](RnnConfig& c) { c.attention = Score::kDot; },
           "width 12 with the encoder's of width 24");
   refused([](RnnConfig& c) { c.input_feeding = true; }, "part of form 'luong'");
-  refused([](RnnConfig& c) { c.attention = RnnScore::kNone, c.form = RnnForm::kLuong; },
+  refused([](RnnConfig& c) { c.attention = std::nullopt, c.form = RnnForm::kLuong; },
           "attention 'none'");
-  refused([](RnnConfig& c) { c.coverage = true, c.attention = RnnScore::kGeneral; },
+  refused([](RnnConfig& c) { c.coverage = true, c.attention = Score::kGeneral; },
           "not 'general' and 'global'");
-  refused([](RnnConfig& c) { c.reach = RnnReach::kLocalP; }, "not 'additive'");
+  refused([](RnnConfig& c) { c.reach = RnnReach::kLocalP, c.attention = Score::kLocation; },
+          "does not read keys");
   refused([](RnnConfig& c) { c.bridge = RnnBridge::kStates, c.decoder_layers = 2; },
           "encoder layers (1) as decoder layers (2)");
   refused([](RnnConfig& c) { c.tied = true, c.output_width = 5; }, "set output_width to 10");
   refused([](RnnConfig& c) { c.recurrent_dropout = 1.0f; }, "a dropout of 1");
-  expect_error<ConfigError>([] { RnnConfig::preset("elman"); }, "bahdanau, luong, vanilla");
 }
 
 // The weights of a walk come as one matrix for each sequence of the batch, as they were given.
 TEST(Rnn, ShowsWhereItLooks) {
   const NoGrad no_grad;
-  const Tokens sources = some_tokens({3, 1, 7, 4}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({2, 5, 1, 4}, kTargetTokens, 2);
+  const Batch inputs = some_sources({3, 1, 7, 4}, 1);
+  const Tokens written = some_tokens({2, 5, 1, 4}, kTargetTokens, 2);
   for (const char* name : {"bahdanau", "luong_at_once", "coverage", "local_m", "local_p"}) {
     const Variant& variant = *std::ranges::find(kVariants, std::string_view(name), &Variant::name);
     const RnnSeq2Seq model = model_of(variant, 9);
-    const Tensor unseen = model.logits(sources, inputs);
+    const Tensor unseen = model.logits(inputs, written);
     Recorder recorder;
-    expect_near(model.logits(sources, inputs), unseen, 0.0f);
+    expect_near(model.logits(inputs, written), unseen, 0.0f);
     ASSERT_EQ(recorder.heads.size(), 4u) << name;
     for (size_t s = 0; s < 4; ++s) {
       const RecordedHead& head = recorder.heads[s];
@@ -133,12 +144,13 @@ TEST(Rnn, ShowsWhereItLooks) {
       EXPECT_EQ(head.sequence, s);
       EXPECT_EQ(head.call, 0u);
       EXPECT_EQ(head.first_query, 0u);
-      EXPECT_EQ(head.weights.shape(), Shape({inputs.packing.length(s), sources.packing.length(s)}));
+      EXPECT_EQ(head.weights.shape(),
+                Shape({written.packing.length(s), inputs["source"].packing.length(s)}));
     }
     // Alone a sequence looks at the same places.
     const std::vector<size_t> second = {1};
     recorder.request.query_count = 3;
-    model.logits(sources_of(sources, second), sources_of(inputs, second));
+    model.logits(inputs.pick(second), pick_sequences(written, second));
     EXPECT_EQ(recorder.heads.back().call, 1u);
     expect_near(recorder.heads.back().weights, recorder.heads[1].weights.slice_rows(0, 3));
   }
@@ -149,29 +161,34 @@ TEST(Rnn, ShowsTheSequencesThatWereAskedFor) {
   const RnnSeq2Seq model = model_of(kVariants[0], 9);
   Recorder recorder;
   recorder.request.sequences = {2};
-  model.logits(some_tokens({3, 2, 5}, kSourceTokens, 1), some_tokens({1, 3, 2}, kTargetTokens, 2));
+  model.logits(some_sources({3, 2, 5}, 1), some_tokens({1, 3, 2}, kTargetTokens, 2));
   ASSERT_EQ(recorder.heads.size(), 1u);
   EXPECT_EQ(recorder.heads[0].sequence, 2u);
   EXPECT_EQ(recorder.heads[0].weights.shape(), Shape({2, 5}));
 }
 
 TEST(Rnn, HasACoverageLossOnlyWithCoverage) {
-  const Tokens sources = some_tokens({3, 1, 6}, kSourceTokens, 3);
-  const Tokens inputs = some_tokens({4, 2, 5}, kTargetTokens, 4);
-  EXPECT_FALSE(model_of(kVariants[0], 3).teach(sources, inputs).coverage.defined());
+  const Batch inputs = some_sources({3, 1, 6}, 3);
+  const Tokens written = some_tokens({4, 2, 5}, kTargetTokens, 4);
+  EXPECT_TRUE(model_of(kVariants[0], 3).force(inputs, written).auxiliary.empty());
   RnnConfig config = small();
   config.coverage = true;
   Rng rng(5);
   RnnSeq2Seq model(config, rng);
-  const Taught taught = model.teach(sources, inputs);
+  const auto coverage_of = [&](const Batch& from, const Tokens& to) {
+    const Forced forced = model.force(from, to);
+    EXPECT_EQ(forced.auxiliary.at(0).name, "coverage");
+    return forced.auxiliary.at(0).tensor;
+  };
+  const Tensor coverage = coverage_of(inputs, written);
   // All looks at a source of one key are at the same place: 0 at first, then 1. In the whole,
   // min(a, c) adds up to at most 1 a row, and to 0 at first.
-  EXPECT_GT(taught.coverage.item(), 1.0f / 11);
-  EXPECT_LT(taught.coverage.item(), 8.0f / 11);
-  const Tokens one(std::vector<int32_t>{3}, Packing::of({1}));
+  EXPECT_GT(coverage.item(), 1.0f / 11);
+  EXPECT_LT(coverage.item(), 8.0f / 11);
+  const Batch one("source", one_sequence(std::vector<int32_t>{3}));
   const Tokens four(std::vector<int32_t>{1, 2, 3, 4}, Packing::of({4}));
-  EXPECT_NEAR(model.teach(one, four).coverage.item(), 0.75f, 1e-6f);
-  backward(taught.coverage);
+  EXPECT_NEAR(coverage_of(one, four).item(), 0.75f, 1e-6f);
+  backward(coverage);
   for (const NamedTensor& p : parameters(model)) {
     const bool after = p.name.find("decoder.deep") == 0 || p.name.find("decoder.output") == 0;
     EXPECT_EQ(p.tensor.grad().defined(), !after) << p.name;
@@ -181,8 +198,8 @@ TEST(Rnn, HasACoverageLossOnlyWithCoverage) {
 // Outside training there is no dropout; inside, the same place in the random numbers gives the same
 // masks, and one mask holds for all steps.
 TEST(Rnn, DropsInTrainingOnly) {
-  const Tokens sources = some_tokens({3, 1, 6}, kSourceTokens, 3);
-  const Tokens inputs = some_tokens({4, 2, 5}, kTargetTokens, 4);
+  const Batch inputs = some_sources({3, 1, 6}, 3);
+  const Tokens written = some_tokens({4, 2, 5}, kTargetTokens, 4);
   for (const char* name : {"bahdanau", "luong", "luong_at_once", "vanilla"}) {
     Variant variant = *std::ranges::find(kVariants, std::string_view(name), &Variant::name);
     for (const bool recurrent : {false, true}) {
@@ -191,16 +208,16 @@ TEST(Rnn, DropsInTrainingOnly) {
       config.embedding_dropout = config.layer_dropout = config.output_dropout = 0.0f;
       const Tensor plain = [&] {
         Rng rng(4);
-        return RnnSeq2Seq(config, rng).logits(sources, inputs);
+        return RnnSeq2Seq(config, rng).logits(inputs, written);
       }();
       (recurrent ? config.recurrent_dropout : config.output_dropout) = 0.5f;
       Rng rng(4);
       RnnSeq2Seq model(config, rng);
-      expect_near(model.logits(sources, inputs), plain, 0.0f);
+      expect_near(model.logits(inputs, written), plain, 0.0f);
       const auto trained = [&](uint64_t at) {
         const TrainingScope scope(Rng(1, at));
-        const Tensor logits = model.logits(sources, inputs);
-        backward(cross_entropy(logits, inputs.ids));
+        const Tensor logits = model.logits(inputs, written);
+        backward(cross_entropy(logits, written.ids));
         return logits.to_vector();
       };
       const std::vector<float> once = trained(0);
@@ -212,8 +229,8 @@ TEST(Rnn, DropsInTrainingOnly) {
 }
 
 TEST(Rnn, SameBitsForAnyNumberOfThreads) {
-  const Tokens sources = some_tokens({30, 11, 26, 40, 3}, kSourceTokens, 3);
-  const Tokens inputs = some_tokens({24, 12, 35, 4, 4}, kTargetTokens, 4);
+  const Batch inputs = some_sources({30, 11, 26, 40, 3}, 3);
+  const Tokens written = some_tokens({24, 12, 35, 4, 4}, kTargetTokens, 4);
   for (const Variant& variant : {kVariants[0], kVariants[1]}) {
     RnnConfig config = small(variant.preset);
     config.hidden = 96, config.embedding = 64, config.recurrent_dropout = 0.2f;
@@ -223,7 +240,7 @@ TEST(Rnn, SameBitsForAnyNumberOfThreads) {
       const TrainingScope training(Rng(1));
       Rng rng(2);
       RnnSeq2Seq model(config, rng);
-      backward(cross_entropy(model.logits(sources, inputs), inputs.ids));
+      backward(cross_entropy(model.logits(inputs, written), written.ids));
       std::vector<std::vector<float>> grads;
       for (const NamedTensor& p : parameters(model)) grads.push_back(p.tensor.grad().to_vector());
       if (first.empty()) first = grads;

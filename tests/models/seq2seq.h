@@ -1,4 +1,4 @@
-// What every encoder-decoder must do, whatever is in it.
+// What every model that writes from a source must do, whatever is in it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "attend/attention/recorder.h"
 #include "attend/models/transformer.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/tensor/tape.h"
@@ -24,6 +25,10 @@ inline Tokens some_tokens(const std::vector<int32_t>& lengths, size_t vocabulary
   return {ids, packing};
 }
 
+inline Batch some_sources(const std::vector<int32_t>& lengths, uint64_t seed) {
+  return {"source", some_tokens(lengths, kSourceTokens, seed)};
+}
+
 inline TransformerConfig small_transformer() {
   TransformerConfig c;
   c.source_vocabulary = kSourceTokens;
@@ -31,17 +36,6 @@ inline TransformerConfig small_transformer() {
   c.width = 16, c.heads = 2, c.feed_forward = 24;
   c.encoder_layers = c.decoder_layers = 2;
   return c;
-}
-
-inline Tokens sources_of(const Tokens& all, std::span<const size_t> which) {
-  std::vector<int32_t> ids, lengths;
-  for (const size_t s : which) {
-    const auto rows = all.ids.index_span();
-    ids.insert(ids.end(), rows.begin() + static_cast<ptrdiff_t>(all.packing.begin(s)),
-               rows.begin() + static_cast<ptrdiff_t>(all.packing.end(s)));
-    lengths.push_back(static_cast<int32_t>(all.packing.length(s)));
-  }
-  return {ids, Packing(lengths)};
 }
 
 inline void expect_near(const Tensor& actual, const Tensor& expected, float tolerance = 2e-5f) {
@@ -53,11 +47,15 @@ inline void expect_near(const Tensor& actual, const Tensor& expected, float tole
   }
 }
 
-// The logits after each row of `inputs`, step by step; sequences leave as they end.
-inline Tensor step_by_step(const Seq2Seq& model, const Tokens& sources, const Tokens& inputs) {
-  const Packing& packing = inputs.packing;
+inline void expect_same(const Tensor& actual, const Tensor& expected) {
+  EXPECT_EQ(actual.to_vector(), expected.to_vector());
+}
+
+// The logits after each row of `written`, step by step; sequences are retired as they end.
+inline Tensor step_by_step(const Generator& model, const Batch& inputs, const Tokens& written) {
+  const Packing& packing = written.packing;
   Tensor all = Tensor::zeros({packing.rows(), model.vocabulary()});
-  const auto state = model.start(sources);
+  const auto state = model.start(inputs);
   std::vector<size_t> live(packing.count());
   for (size_t s = 0; s < live.size(); ++s) live[s] = s;
   for (size_t t = 0; t < packing.longest(); ++t) {
@@ -70,8 +68,7 @@ inline Tensor step_by_step(const Seq2Seq& model, const Tokens& sources, const To
     if (parents.size() < live.size()) state->reorder(parents);
     live = still;
     std::vector<int32_t> tokens(live.size());
-    std::ranges::transform(live, tokens.begin(),
-                           [&](size_t s) { return inputs.ids.index_span()[packing.begin(s) + t]; });
+    std::ranges::transform(live, tokens.begin(), [&](size_t s) { return written.sequence(s)[t]; });
     const Tensor logits = model.step(*state, tokens);
     for (size_t i = 0; i < live.size(); ++i) {
       std::ranges::copy(logits.slice_rows(i, 1).span(),
@@ -81,41 +78,155 @@ inline Tensor step_by_step(const Seq2Seq& model, const Tokens& sources, const To
   return all;
 }
 
-// Steps and the whole agree; a batch and its sentences one by one; and several hypotheses of one
-// source, however they were reordered.
-inline void expect_consistent(const Seq2Seq& model) {
+// One sequence alone, token by token: what all company must leave as it is, to the bit.
+class Alone {
+ public:
+  Alone(const Generator& model, const Batch& input) : model_(model), state_(model.start(input)) {}
+  std::vector<float> read(int32_t token) {
+    return model_.step(*state_, std::vector{token}).to_vector();
+  }
+
+ private:
+  const Generator& model_;
+  std::unique_ptr<Generator::State> state_;
+};
+
+inline std::vector<float> last_alone(const Generator& model, const Batch& input,
+                                     std::span<const int32_t> tokens) {
+  Alone alone(model, input);
+  std::vector<float> row;
+  for (const int32_t token : tokens) row = alone.read(token);
+  return row;
+}
+
+// Records that come and go, read one token or several, branch and are rewound: each hypothesis has
+// the bits that it has alone.
+inline void expect_company_changes_nothing(const Generator& model, const Batch& inputs,
+                                           uint64_t seed) {
+  const RandomStream random(seed, 1);
+  uint64_t draws = 0;
+  const auto below = [&](size_t n) { return static_cast<size_t>(random.below(draws++, n)); };
+  struct Known {
+    size_t record;
+    std::vector<int32_t> read;
+  };
+  std::vector<Known> known;
+  const auto state = model.start();
+  for (int round = 0; round < 24; ++round) {
+    if (known.empty() || below(3) == 0) {
+      const std::vector<size_t> which = {below(inputs.size())};
+      state->admit(inputs.pick(which));
+      known.push_back({which[0], {}});
+    } else if (below(4) == 0) {
+      std::vector<size_t> parents;
+      std::vector<Known> next;
+      for (size_t i = 0; i < known.size(); ++i) {
+        for (size_t copies = below(3); copies > 0; --copies) {
+          parents.push_back(i);
+          next.push_back(known[i]);
+        }
+      }
+      state->reorder(parents);
+      known = next;
+    } else if (below(4) == 0) {
+      std::vector<int32_t> lengths;
+      for (Known& k : known) {
+        k.read.resize(k.read.size() - below(std::min<size_t>(k.read.size(), 2) + 1));
+        lengths.push_back(static_cast<int32_t>(k.read.size()));
+      }
+      state->rewind(lengths);
+    }
+    if (known.empty()) continue;
+    TokenLines tokens;
+    for (Known& k : known) {
+      std::vector<int32_t> some(1 + below(3));
+      for (int32_t& token : some) token = static_cast<int32_t>(below(model.vocabulary()));
+      tokens.add(some);
+      k.read.insert(k.read.end(), some.begin(), some.end());
+    }
+    const Tensor logits = model.step(*state, tokens.tokens());
+    const std::vector<int32_t> lengths = state->lengths();
+    for (size_t i = 0; i < known.size(); ++i) {
+      const std::vector<size_t> which = {known[i].record};
+      ASSERT_EQ(lengths[i], static_cast<int32_t>(known[i].read.size()));
+      ASSERT_EQ(logits.slice_rows(i, 1).to_vector(),
+                last_alone(model, inputs.pick(which), known[i].read))
+          << "round " << round << ", hypothesis " << i;
+    }
+  }
+}
+
+// What a Recorder sees of each layer in steps is what it sees of the whole, row by row.
+inline void expect_recorded_alike(const Model& model, const Batch& inputs, const Tokens& written) {
+  const Generator& generator = *model.generator();
+  Recorder recorder;
+  generator.logits(inputs, written);
+  const std::vector<RecordedHead> whole = std::exchange(recorder.heads, {});
+  step_by_step(generator, inputs, written);
+  const Signature signature = model.signature();
+  for (const RecordedHead& step : recorder.heads) {
+    const AttentionLayer& layer = signature.layer(step.layer);
+    if (layer.queries != model.signature().columns.back().name) continue;  // read once, at first
+    ASSERT_LT(step.head, layer.heads);
+    if (step.weights.rows() == 0) continue;  // of a record that has no hypothesis left
+    ASSERT_EQ(step.weights.rows(), 1u);
+    const auto found = std::ranges::find_if(whole, [&](const RecordedHead& all) {
+      if (all.layer != step.layer || all.head != step.head) return false;
+      if (step.first_query >= all.weights.rows()) return false;
+      const auto row = all.weights.slice_rows(step.first_query, 1).to_vector();
+      const auto mine = step.weights.to_vector();
+      if (step.first_key + mine.size() > all.first_key + row.size()) return false;
+      for (size_t j = 0; j < mine.size(); ++j) {
+        if (std::abs(mine[j] - row[step.first_key - all.first_key + j]) > 1e-5f) return false;
+      }
+      return true;
+    });
+    ASSERT_NE(found, whole.end()) << step.layer << " query " << step.first_query;
+  }
+}
+
+// Steps and the whole agree; a batch and its records one by one; several hypotheses of one source,
+// however they were reordered; and any company.
+inline void expect_consistent(const Model& of) {
+  ASSERT_NE(of.generator(), nullptr);
+  const Generator& model = *of.generator();
   const NoGrad no_grad;
-  const Tokens sources = some_tokens({3, 1, 7, 4}, kSourceTokens, 1);
-  const Tokens inputs = some_tokens({2, 5, 1, 4}, kTargetTokens, 2);
-  const Tensor logits = model.logits(sources, inputs);
-  ASSERT_EQ(logits.shape(), Shape({inputs.packing.rows(), model.vocabulary()}));
-  expect_near(step_by_step(model, sources, inputs), logits);
+  const Batch inputs = some_sources({3, 1, 7, 4}, 1);
+  const Tokens written = some_tokens({2, 5, 1, 4}, kTargetTokens, 2);
+  const Tensor logits = model.logits(inputs, written);
+  ASSERT_EQ(logits.shape(), Shape({written.packing.rows(), model.vocabulary()}));
+  expect_near(step_by_step(model, inputs, written), logits);
 
   for (size_t s = 0; s < 4; ++s) {
     const std::vector<size_t> which = {s};
-    const Tensor alone = model.logits(sources_of(sources, which), sources_of(inputs, which));
-    expect_near(alone, logits.slice_rows(inputs.packing.begin(s), inputs.packing.length(s)));
+    const Tensor alone = model.logits(inputs.pick(which), pick_sequences(written, which));
+    expect_near(alone, logits.slice_rows(written.packing.begin(s), written.packing.length(s)));
   }
 
+  // A prompt at once, and all of its rows.
+  const auto prompted = model.start(inputs);
+  expect_near(model.step(*prompted, written, StepRows::kAll), logits);
+
   // Source 1 has two hypotheses, then three, of which the first is the child of the second.
-  const auto state = model.start(sources);
+  const auto state = model.start(inputs);
   model.step(*state, std::vector<int32_t>{1, 1, 1, 1});
   state->reorder(std::vector<size_t>{0, 1, 1, 2});
   model.step(*state, std::vector<int32_t>{4, 5, 6, 7});
   state->reorder(std::vector<size_t>{2, 1, 2});
   const Tensor branched = model.step(*state, std::vector<int32_t>{8, 8, 9});
-  const std::vector<std::vector<int32_t>> written = {{1, 6, 8}, {1, 5, 8}, {1, 6, 9}};
-  for (size_t i = 0; i < written.size(); ++i) {
-    const Tokens one(written[i], Packing::of({3}));
-    const Tensor expected = model.logits(sources_of(sources, std::vector<size_t>{1}), one);
-    expect_near(branched.slice_rows(i, 1), expected.slice_rows(2, 1));
+  const std::vector<std::vector<int32_t>> expected = {{1, 6, 8}, {1, 5, 8}, {1, 6, 9}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Tensor whole =
+        model.logits(inputs.pick(std::vector<size_t>{1}), one_sequence(expected[i]));
+    expect_near(branched.slice_rows(i, 1), whole.slice_rows(2, 1));
   }
+  expect_company_changes_nothing(model, inputs, 5);
+  expect_recorded_alike(of, inputs, written);
 }
 
 // Every parameter learns, and the gradient of a few of each is the slope of the loss.
-inline void expect_learns(Seq2Seq& model, const Tokens& inputs, const Tensor& labels) {
-  const Tokens sources = some_tokens({3, 1, 6}, kSourceTokens, 3);
-  const auto loss = [&] { return cross_entropy(model.logits(sources, inputs), labels); };
+template <typename Loss>
+void expect_slopes(Model& model, const Loss& loss) {
   backward(loss());
   for (const NamedTensor& p : parameters(model)) {
     ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
@@ -137,9 +248,12 @@ inline void expect_learns(Seq2Seq& model, const Tokens& inputs, const Tensor& la
   }
 }
 
-inline void expect_learns(Seq2Seq& model) {
-  expect_learns(model, some_tokens({4, 2, 5}, kTargetTokens, 4),
-                some_tokens({4, 2, 5}, kTargetTokens, 5).ids);
+inline void expect_learns(Model& model) {
+  const Batch inputs = some_sources({3, 1, 6}, 3);
+  const Tokens written = some_tokens({4, 2, 5}, kTargetTokens, 4);
+  const Tensor labels = some_tokens({4, 2, 5}, kTargetTokens, 5).ids;
+  expect_slopes(model,
+                [&] { return cross_entropy(model.generator()->logits(inputs, written), labels); });
 }
 
 }  // namespace attend

@@ -4,7 +4,10 @@
 
 #include <functional>
 
+#include "attend/base/files.h"
+#include "attend/base/storage.h"
 #include "attend/io/config.h"
+#include "attend/models/transformer.h"
 #include "tests/errors.h"
 #include "tests/files.h"
 
@@ -18,12 +21,14 @@ class TextModels : public DirectoryTest {
   static std::shared_ptr<const Tokenizer> letters(const std::string& text) {
     return train_tokenizer({.kind = TokenizerKind::kCharacter}, std::vector{text});
   }
-  static TextModel small(const Tokenizers& tokenizers) {
+  using Letters = std::shared_ptr<const Tokenizer>;
+  static TextModel small(const Letters& source, const Letters& target) {
     TextModel made;
-    made.config.transformer.width = 8, made.config.transformer.heads = 2;
-    made.config.transformer.encoder_layers = made.config.transformer.decoder_layers = 1;
-    made.source = tokenizers.source, made.target = tokenizers.target;
-    made.config.set_vocabularies(made.source->size(), made.target->size());
+    auto& config = made.config.settings.as<TransformerConfig>();
+    config.width = 8, config.heads = 2;
+    config.encoder_layers = config.decoder_layers = 1;
+    made.tokenizers = {{"source", source}, {"target", target}};
+    made.config.set_vocabularies({{"source", source->size()}, {"target", target->size()}});
     Rng rng(1);
     made.model = make_model(made.config, rng);
     return made;
@@ -36,7 +41,7 @@ class TextModels : public DirectoryTest {
   // With a config.json that says something else than the weights.
   void save_claiming(const std::function<void(ModelConfig&)>& change) const {
     const auto one = letters("abc");
-    save(small({one, one}));
+    save(small(one, one));
     ModelConfig claimed = load_model_config(files_);
     change(claimed);
     write(files_.config(), to_json(claimed));
@@ -56,15 +61,15 @@ class TextModels : public DirectoryTest {
 TEST_F(TextModels, TokenizersTakeThePlaceOfOthers) {
   const auto one = letters("abc"), other = letters("xyz");
   for (int round = 0; round < 2; ++round) {
-    save(small({one, one}));
+    save(small(one, one));
     TextModel loaded = TextModel::load(directory_);
-    EXPECT_EQ(loaded.source, loaded.target);
+    EXPECT_EQ(loaded.tokenizers.at("source"), loaded.tokenizers.at("target"));
     EXPECT_FALSE(fs::exists(files_.tokenizer("source")));
     EXPECT_FALSE(fs::exists(files_.tokenizer("target")));
-    save(small({one, other}));
+    save(small(one, other));
     loaded = TextModel::load(directory_);
-    EXPECT_EQ(loaded.source->fingerprint(), one->fingerprint());
-    EXPECT_EQ(loaded.target->fingerprint(), other->fingerprint());
+    EXPECT_EQ(loaded.tokenizer("source").fingerprint(), one->fingerprint());
+    EXPECT_EQ(loaded.tokenizer("target").fingerprint(), other->fingerprint());
     EXPECT_FALSE(fs::exists(files_.tokenizer()));
   }
   one->save(files_.tokenizer());
@@ -75,7 +80,7 @@ TEST_F(TextModels, TokenizersTakeThePlaceOfOthers) {
 TEST_F(TextModels, SizesBeyondAnyModelAreRefused) {
   constexpr size_t kHuge = size_t{1} << 62;
   const auto refused = [&](const auto& change, const std::string& message) {
-    save_claiming([&](ModelConfig& config) { change(config.transformer); });
+    save_claiming([&](ModelConfig& config) { change(config.settings.as<TransformerConfig>()); });
     const auto load = [&] { TextModel::load(directory_); };
     EXPECT_EQ(message_of<ConfigError>(load), files_.config().string() + ": " + message);
   };
@@ -98,7 +103,7 @@ TEST_F(TextModels, SizesBeyondAnyModelAreRefused) {
 
 TEST_F(TextModels, SizesAreComparedWithTheWeightsBeforeMemoryIsTaken) {
   save_claiming([](ModelConfig& config) {
-    TransformerConfig& c = config.transformer;
+    auto& c = config.settings.as<TransformerConfig>();
     c.width = 65536, c.feed_forward = 262'144, c.encoder_layers = c.decoder_layers = 512;
     c.positions = PositionScheme::kLearned, c.max_length = 1'048'576;
   });
@@ -113,43 +118,64 @@ TEST_F(TextModels, SizesAreComparedWithTheWeightsBeforeMemoryIsTaken) {
 
 // Of sinusoids: nothing in the weights tells it, and the config may say what it likes.
 TEST_F(TextModels, TheLongestLengthCostsNothing) {
-  save_claiming([](ModelConfig& config) { config.transformer.max_length = 1'048'576; });
+  save_claiming(
+      [](ModelConfig& config) { config.settings.as<TransformerConfig>().max_length = 1'048'576; });
   const size_t weights = fs::file_size(files_.weights());
   EXPECT_LT(memory_of([&] { TextModel::load(directory_); }), 2 * weights);
 }
 
-TEST_F(TextModels, EveryKindIsLoadedWithTheValuesOfItsFile) {
+TEST_F(TextModels, EveryPresetIsLoadedWithTheValuesOfItsFile) {
   const auto one = letters("abc");
-  for (const char* preset : {"tiny", "bahdanau", "luong", "vanilla", "conv", "label"}) {
-    TextModel made;
-    made.config = ModelConfig::of_preset(preset);
-    made.source = made.target = one;
-    made.config.set_vocabularies(one->size(), one->size());
-    Rng rng(1);
-    made.model = make_model(made.config, rng);
-    save(made);
-    const TextModel loaded = TextModel::load(directory_);
-    const auto expected = parameters(*made.model), found = parameters(*loaded.model);
-    ASSERT_EQ(found.size(), expected.size());
-    for (size_t i = 0; i < found.size(); ++i) {
-      EXPECT_EQ(found[i].name, expected[i].name);
-      ASSERT_EQ(found[i].tensor.to_vector(), expected[i].tensor.to_vector()) << found[i].name;
+  for (const ModelKind& kind : model_kinds()) {
+    for (const ModelPreset& preset : kind.presets) {
+      TextModel made;
+      made.config = ModelConfig::of_preset(preset.name);
+      ModelConfig::Vocabularies sizes;
+      for (const char* column : {"source", "target", "text"}) sizes[column] = one->size();
+      sizes["label"] = one->size() - static_cast<size_t>(one->first_piece());
+      made.config.set_vocabularies(sizes);
+      Rng rng(1);
+      made.model = make_model(made.config, rng);
+      for (const ColumnSpec& column : made.model->signature().columns) {
+        made.tokenizers[column.name] = one;
+      }
+      save(made);
+      const TextModel loaded = TextModel::load(directory_);
+      const auto expected = parameters_and_buffers(*made.model),
+                 found = parameters_and_buffers(*loaded.model);
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].name, expected[i].name);
+        ASSERT_EQ(found[i].tensor.to_vector(), expected[i].tensor.to_vector()) << found[i].name;
+      }
+      EXPECT_TRUE(same_config(loaded.config, made.config)) << preset.name;
     }
-    const Tokens tokens(one->encode("abc"), Packing::of({3}));
-    EXPECT_EQ(loaded.model->logits(tokens, tokens).to_vector(),
-              made.model->logits(tokens, tokens).to_vector())
-        << preset;
   }
+}
+
+// Those written before have sections of all kinds.
+TEST_F(TextModels, SettingsOfOtherKindsMayStandBesideItsOwn) {
+  const auto one = letters("abc");
+  save(small(one, one));
+  const std::string text = file_contents(files_.config());
+  const auto with = [&](const std::string& more) {
+    write(files_.config(), text.substr(0, text.rfind('}')) + "," + more + "}");
+  };
+  with(R"("rnn": {"source_vocabulary": 9, "hidden": 512})");
+  EXPECT_NO_THROW(TextModel::load(directory_));
+  with(R"("rnn": {"hidden": 100})");
+  expect_error<ConfigError>([&] { TextModel::load(directory_); },
+                            "'rnn.hidden' = 100 would change nothing: the kind is transformer");
 }
 
 TEST_F(TextModels, TokenizersOfAnotherModelAreRefused) {
   const auto one = letters("abc"), other = letters("wxyz");
-  save(small({one, letters("def")}));
+  save(small(one, letters("def")));
   EXPECT_NO_THROW(TextModel::load(directory_));
   other->save(files_.tokenizer("source"));
   expect_error<FormatError>(
       [&] { TextModel::load(directory_); },
-      "config.json has transformer.source_vocabulary = 6, but the tokenizer has 7 tokens");
+      "config.json has transformer.source_vocabulary = 6, but the tokenizer has 7");
   one->save(files_.tokenizer("source"));
   other->save(files_.tokenizer("target"));
   expect_error<FormatError>([&] { TextModel::load(directory_); },

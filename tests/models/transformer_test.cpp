@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "attend/models/model_config.h"
 #include "tests/errors.h"
 #include "tests/models/seq2seq.h"
 
@@ -28,15 +29,20 @@ const Variant kVariants[] = {
     {"wide_heads", [](TransformerConfig& c) { c.head_width = 12; }},
     {"cosine", [](TransformerConfig& c) { c.score = Score::kCosine; }},
     {"distance", [](TransformerConfig& c) { c.score = Score::kDistance; }},
+    {"additive", [](TransformerConfig& c) { c.score = Score::kAdditive, c.kv_heads = 1; }},
     {"sigmoid", [](TransformerConfig& c) { c.weighting = Weighting::kSigmoid; }},
     {"sparsemax", [](TransformerConfig& c) { c.weighting = Weighting::kSparsemax; }},
     {"entmax", [](TransformerConfig& c) { c.weighting = Weighting::kEntmax15; }},
     {"qk_norm",
      [](TransformerConfig& c) { c.qk_norm = true, c.positions = PositionScheme::kRotary; }},
+    {"general", [](TransformerConfig& c) { c.score = Score::kGeneral; }},
+    {"concat", [](TransformerConfig& c) { c.score = Score::kConcat; }},
+    {"strictly_causal", [](TransformerConfig& c) { c.strictly_causal = true; }},
     {"sinks", [](TransformerConfig& c) { c.sinks = true; }},
     {"softcap", [](TransformerConfig& c) { c.softcap = 2.0f; }},
     {"window", [](TransformerConfig& c) { c.window = 2; }},
     {"untied", [](TransformerConfig& c) { c.tying = Tying::kNone; }},
+    {"concatenated", [](TransformerConfig& c) { c.tying = Tying::kNone, c.position_width = 6; }},
     {"same", [](TransformerConfig& c) { c.cross = CrossSource::kSame; }},
     {"mix", [](TransformerConfig& c) { c.cross = CrossSource::kMix, c.norm = NormPlace::kPost; }},
     {"one_vocabulary",
@@ -61,13 +67,13 @@ TEST_P(TransformerVariants, PackedGivesTheSameBits) {
   Rng rng(7);
   Transformer model(config, rng);
   const NoGrad no_grad;
-  const Tokens sources = some_tokens({3, 1, 6}, config.source_vocabulary, 1);
-  const Tokens inputs = some_tokens({2, 5, 1}, config.target_vocabulary, 2);
-  const auto logits = model.logits(sources, inputs).to_vector();
-  const auto steps = step_by_step(model, sources, inputs).to_vector();
+  const Batch inputs("source", some_tokens({3, 1, 6}, config.source_vocabulary, 1));
+  const Tokens written = some_tokens({2, 5, 1}, config.target_vocabulary, 2);
+  const auto logits = model.logits(inputs, written).to_vector();
+  const auto steps = step_by_step(model, inputs, written).to_vector();
   model.pack();
-  EXPECT_EQ(model.logits(sources, inputs).to_vector(), logits);
-  EXPECT_EQ(step_by_step(model, sources, inputs).to_vector(), steps);
+  EXPECT_EQ(model.logits(inputs, written).to_vector(), logits);
+  EXPECT_EQ(step_by_step(model, inputs, written).to_vector(), steps);
 }
 
 TEST_P(TransformerVariants, EveryParameterLearns) {
@@ -92,25 +98,55 @@ TEST(Transformer, RefusesWhatCannotWork) {
   c.cross = CrossSource::kSame;
   c.encoder_layers = 3;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "encoder layers (3)");
-  expect_error<ConfigError>([&] { TransformerConfig::preset("huge"); }, "tiny, small, base");
+  expect_error<ConfigError>([&] { ModelConfig::of_preset("huge"); }, "tiny, small, base");
+  c = small_transformer();
+  c.position_width = 4;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "set tying to none");
   c = small_transformer();
   c.weighting = Weighting::kHardArgmax;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "hard_argmax has no gradient");
   c.weighting = Weighting::kSigmoid;
   c.sinks = true;
-  expect_error<ConfigError>([&] { Transformer(c, rng); }, "the weighting is sigmoid");
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "the weighting sigmoid has no sinks");
   c = small_transformer();
-  c.score = Score::kAdditive;
-  expect_error<ConfigError>([&] { Transformer(c, rng); }, "dot, scaled_dot, cosine or distance");
+  c.score = Score::kLocation;
+  expect_error<ConfigError>([&] { Transformer(c, rng); }, "score location scores positions");
 }
 
-TEST(Hypotheses, StayInTheOrderOfTheirSources) {
-  Hypotheses h(3);
+TEST(Hypotheses, StayInTheOrderOfTheirRecords) {
+  Hypotheses h;
+  h.admit(3);
   h.reorder(std::vector<size_t>{0, 0, 2});
-  EXPECT_EQ(h.by_source(), Packing::of({2, 0, 1}));
-  EXPECT_EQ(h.source_of(2), 2u);
-  expect_error<DataError>([&] { h.reorder(std::vector<size_t>{2, 0}); }, "order of their sources");
+  EXPECT_EQ(h.by_record(Packing::of({1, 2, 1})), Packing::of({3, 0, 1}));
+  EXPECT_EQ(h.record_of(2), 2u);
+  EXPECT_FALSE(h.retire());
+  expect_error<DataError>([&] { h.reorder(std::vector<size_t>{2, 0}); }, "order of their records");
   expect_error<DataError>([&] { h.reorder(std::vector<size_t>{3}); }, "hypothesis 3 of 3");
+  h.reorder(std::vector<size_t>{2});
+  EXPECT_EQ(h.retire(), (std::vector<size_t>{2}));
+  EXPECT_EQ(h.records(), 1u);
+  EXPECT_EQ(h.record_of(0), 0u);
+  h.advance(Packing::of({4}));
+  h.admit(1);
+  EXPECT_EQ(h.record_lengths(), (std::vector<int32_t>{4, 0}));
+  expect_error<DataError>(
+      [&] {
+        h.rewind(std::vector<int32_t>{5, 0});
+      },
+      "has read 4 tokens, not 5");
+}
+
+// A decoder layer says which of the encoder's it looks at.
+TEST(Transformer, SaysWhichStagesItsLayersLookAt) {
+  Rng rng(1);
+  TransformerConfig c = small_transformer();
+  EXPECT_TRUE(Transformer(c, rng).signature().layer("decoder.1.cross").shares.empty());
+  c.cross = CrossSource::kSame;
+  EXPECT_EQ(Transformer(c, rng).signature().layer("decoder.1.cross").shares,
+            (std::vector<float>{0, 0, 1}));
+  c.cross = CrossSource::kMix;
+  const auto shares = Transformer(c, rng).signature().layer("decoder.0.cross").shares;
+  EXPECT_EQ(shares, (std::vector<float>(3, 1.0f / 3)));
 }
 
 }  // namespace

@@ -70,16 +70,16 @@ TEST(Visit, ClearsGradients) {
   Rng rng(1);
   Linear layer(2, 2, rng);
   backward(layer(Tensor::zeros({1, 2})), Tensor::zeros({1, 2}));
-  EXPECT_TRUE(layer.weight.grad().defined());
+  EXPECT_TRUE(layer.weight.value.grad().defined());
   clear_grads(layer);
-  EXPECT_FALSE(layer.weight.grad().defined());
+  EXPECT_FALSE(layer.weight.value.grad().defined());
 }
 
 TEST(Linear, SameSeedSameWeights) {
   Rng a(7), b(7), c(8);
   const Linear first(4, 3, a);
-  EXPECT_EQ(first.weight.to_vector(), Linear(4, 3, b).weight.to_vector());
-  EXPECT_NE(first.weight.to_vector(), Linear(4, 3, c).weight.to_vector());
+  EXPECT_EQ(first.weight.value.to_vector(), Linear(4, 3, b).weight.value.to_vector());
+  EXPECT_NE(first.weight.value.to_vector(), Linear(4, 3, c).weight.value.to_vector());
 }
 
 TEST(Linear, MayHaveNoBias) {
@@ -96,12 +96,12 @@ TEST(Embedding, TiedOutputTrainsTheSameTable) {
   const Tensor logits = output(embedding(Tensor::ids({2})));
   EXPECT_EQ(logits.shape(), (Shape{1, 5}));
   backward(logits, Tensor::full({1, 5}, 1.0f));
-  const std::vector<float> row = embedding.weight.slice_rows(2, 1).to_vector();
-  const std::vector<float> gradient = embedding.weight.grad().to_vector();
+  const std::vector<float> row = embedding.weight.value.slice_rows(2, 1).to_vector();
+  const std::vector<float> gradient = embedding.weight.value.grad().to_vector();
   for (size_t j = 0; j < 3; ++j) {
     EXPECT_FLOAT_EQ(gradient[j], row[j]);  // a row that was not looked up: through the output alone
     double through_lookup = 0;
-    for (size_t i = 0; i < 5; ++i) through_lookup += embedding.weight.data()[i * 3 + j];
+    for (size_t i = 0; i < 5; ++i) through_lookup += embedding.weight.value.data()[i * 3 + j];
     EXPECT_NEAR(gradient[6 + j], row[j] + through_lookup, 1e-6);
   }
 }
@@ -124,7 +124,7 @@ TEST(PackWeights, GivesTheSameBitsAndOneCopy) {
     const std::vector<float> logits = model.output(model.embedding(ids)).to_vector();
     pack_weights(model);
     EXPECT_TRUE(parameters(model).empty());
-    EXPECT_EQ(model.embedding.packed.data(), model.output.packed.data());
+    EXPECT_EQ(model.embedding.weight.packed.data(), model.output.weight.packed.data());
     EXPECT_EQ(model.embedding(ids, 3.0f).to_vector(), rows);
     EXPECT_EQ(model.output(model.embedding(ids)).to_vector(), logits);
     EXPECT_EQ(model.embedding.tied_output()(model.embedding(ids)).to_vector(), logits);
@@ -160,6 +160,26 @@ TEST(LayerNorm, StartsAsPureNormalisation) {
 TEST(RmsNorm, DividesByTheRootMeanSquare) {
   const RmsNorm norm(2);
   EXPECT_NEAR(norm(Tensor::of({3, 4}, {1, 2})).to_vector()[0], 3.0 / std::sqrt(12.5), 1e-5);
+}
+
+TEST(Module, BuffersAreListedWithTheParametersForFiles) {
+  struct Both {
+    BatchNorm norm{3};
+    void visit(Visitor& v) { v("norm", norm); }
+  } module;
+  const auto names = [](const std::vector<NamedTensor>& all) {
+    std::vector<std::string> found;
+    for (const NamedTensor& t : all) found.push_back(t.name);
+    return found;
+  };
+  EXPECT_EQ(names(parameters(module)), (std::vector<std::string>{"norm.weight", "norm.bias"}));
+  EXPECT_EQ(names(parameters_and_buffers(module)),
+            (std::vector<std::string>{"norm.weight", "norm.bias", "norm.running_mean",
+                                      "norm.running_var"}));
+  const ShapesOnly no_memory;
+  const BatchNorm bare(4);
+  EXPECT_FALSE(bare.running_var.allocated());
+  EXPECT_FALSE(bare.running_mean.needs_grad());
 }
 
 }  // namespace

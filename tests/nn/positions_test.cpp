@@ -37,10 +37,31 @@ TEST(SinusoidalPositions, StartAgainAtEachSequence) {
   }
 }
 
+TEST(Positions, EachSequenceHasAFirstOneOfItsOwn) {
+  Rng rng(3);
+  const std::vector<int32_t> first = {7, 0, 2, 1};
+  const size_t expected[] = {7, 8, 9, 2, 1, 2, 3, 4, 5};
+  const SinusoidalPositions waves({.width = 6});
+  const LearnedPositions learned({.width = 6, .max_length = 10}, rng);
+  const Tensor x = Tensor::zeros({9, 6}), w = waves(x, kLengths, first),
+               l = learned(x, kLengths, first);
+  for (size_t row = 0; row < 9; ++row) {
+    for (size_t c = 0; c < 6; ++c) {
+      EXPECT_NEAR(w.data()[row * 6 + c], sinusoid(expected[row], c, 6), 1e-6);
+      EXPECT_EQ(l.data()[row * 6 + c], learned.weight.data()[expected[row] * 6 + c]);
+    }
+  }
+  const std::vector<int32_t> past = {8, 0, 0, 0}, negative = {-1, 0, 0, 0}, few = {0};
+  EXPECT_THROW(learned(x, kLengths, past), ShapeError);
+  EXPECT_THROW(waves(x, kLengths, negative), ShapeError);
+  EXPECT_THROW(waves(x, kLengths, few), ShapeError);
+}
+
 TEST(SinusoidalPositions, GrowWithWhatIsReached) {
   const SinusoidalPositions positions({.width = 5, .max_length = 2});
   for (const size_t offset : {3, 1000, 100}) {
-    const Tensor y = positions(Tensor::zeros({9, 5}), kLengths, offset);
+    const std::vector<int32_t> first(kLengths.count(), static_cast<int32_t>(offset));
+    const Tensor y = positions(Tensor::zeros({9, 5}), kLengths, first);
     for (size_t row = 0; row < 9; ++row) {
       for (size_t c = 0; c < 5; ++c) {
         EXPECT_NEAR(y.data()[row * 5 + c], sinusoid(offset + kPositions[row], c, 5), 1e-6);
@@ -99,7 +120,8 @@ TEST(Positions, OffsetContinuesASequence) {
   const auto check = [&](const auto& positions) {
     const Tensor all = positions(x, Packing::of({6}));
     for (size_t t = 0; t < 6; ++t) {
-      const Tensor step = positions(x.slice_rows(t, 1), Packing::of({1}), t);
+      const std::vector<int32_t> first = {static_cast<int32_t>(t)};
+      const Tensor step = positions(x.slice_rows(t, 1), Packing::of({1}), first);
       EXPECT_EQ(step.to_vector(), all.slice_rows(t, 1).to_vector());
     }
   };
@@ -120,8 +142,9 @@ std::string message_of(F&& f) {
 TEST(Positions, ErrorsNameBothSizesAndTheRemedy) {
   Rng rng(1);
   const LearnedPositions positions({.width = 4, .max_length = 5}, rng);
+  const std::vector<int32_t> ones(4, 1);
   EXPECT_EQ(message_of([&] {
-              positions(random({9, 4}), kLengths, 1);
+              positions(random({9, 4}), kLengths, ones);
             }),
             "positions: a sequence reaches position 6 but the table [5, 4] ends at 5; cut it, or "
             "train with "

@@ -47,6 +47,34 @@ Plain plain_concat(const Plains& parts, int axis) {
   return y;
 }
 
+// Element by element: index i of y along axis a is index i of x along axes[a].
+Plain plain_permute(const Plain& x, const std::vector<int>& axes) {
+  Shape shape = x.shape;
+  for (size_t a = 0; a < axes.size(); ++a) {
+    shape.set(static_cast<int>(a), x.shape[axes[a]]);
+  }
+  Plain y(shape);
+  for (size_t i = 0; i < y.values.size(); ++i) {
+    size_t rest = i, from = 0;
+    for (size_t a = axes.size(); a-- > 0;) {
+      const size_t index = rest % shape[static_cast<int>(a)];
+      rest /= shape[static_cast<int>(a)];
+      from += index * x.shape.around(axes[a]).after;
+    }
+    y.values[i] = x.values[from];
+  }
+  return y;
+}
+
+OpCase permute_case(const char* name, std::vector<int> axes, std::vector<std::vector<Shape>> shapes,
+                    std::vector<Shape> large = {}) {
+  return {.name = name,
+          .shapes = std::move(shapes),
+          .op = [axes](const Inputs& in) { return permute(in[0], axes); },
+          .plain = [axes](const Plains& in) { return plain_permute(in[0], axes); },
+          .large = std::move(large)};
+}
+
 // A slice, times two so that there is something for the gradient to do.
 OpCase slice_case(const char* name, int axis, std::vector<std::vector<Shape>> shapes) {
   return {.name = name,
@@ -86,6 +114,16 @@ const RegisterOps kCases({
            const auto part = [&](size_t i) { return plain_slice(in[0], -1, 2 * i, 2); };
            return zip(zip(part(0), part(1), std::multiplies{}), part(2), std::plus{});
          }},
+    permute_case("PermuteMiddleAxes", {0, 2, 1, 3},
+                 {{{2, 3, 4, 5}}, {{1, 1, 1, 1}}, {{0, 3, 2, 4}}, {{2, 3, 0, 4}}},
+                 {{4, 30, 9, 70}}),
+    permute_case("PermuteLastAxis", {2, 0, 1}, {{{2, 3, 4}}, {{1, 5, 1}}, {{3, 0, 2}}},
+                 {{40, 30, 50}}),
+    permute_case("PermuteFromTheEnd", {-1, 0, -3, 2},
+                 {{{2, 3, 4, 5}}, {{1, 2, 1, 3}}, {{2, 0, 3, 1}}}),
+    permute_case("PermuteMatrix", {1, 0}, {{{5, 3}}, {{1, 4}}, {{0, 3}}}),
+    permute_case("PermuteFiveAxes", {4, 2, 0, 1, 3}, {{{2, 3, 1, 4, 2}}, {{1, 1, 1, 1, 1}}}),
+    permute_case("PermuteNothing", {0, 1, 2}, {{{2, 3, 4}}, {{1, 1, 3}}, {{0, 1, 2}}}),
     {.name = "Transpose",
      .shapes = {{{5, 3}}, {{1, 4}}, {{0, 3}}},
      .op = [](const Inputs& in) { return transpose(in[0]); },
@@ -145,6 +183,20 @@ TEST(Concat, WrongShapesAreNamed) {
             "concat: [2, 3] and [2, 4] differ in more than axis 0");
   EXPECT_THROW(concat({Tensor::zeros({2, 3}), Tensor::zeros({2})}, 0), ShapeError);
   EXPECT_THROW(concat(std::span<const Tensor>{}, 0), ShapeError);
+}
+
+TEST(Permute, EveryAxisIsNamedOnce) {
+  const Tensor x = Tensor::zeros({2, 3, 4});
+  EXPECT_EQ(message_of([&] {
+              permute(x, {0, 1});
+            }),
+            "permute: axes 0, 1 of [2, 3, 4]; name each of its 3 axes once");
+  EXPECT_EQ(message_of([&] {
+              permute(x, {0, 1, -2});
+            }),
+            "permute: axes 0, 1, -2 of [2, 3, 4]; name each of its 3 axes once");
+  EXPECT_THROW(permute(x, {0, 1, 3}), ShapeError);
+  EXPECT_THROW(permute(x, {0, 1, 2, 0}), ShapeError);
 }
 
 TEST(Transpose, TakesMatricesOnly) {

@@ -171,7 +171,11 @@ class Attention {
     const auto query = static_cast<int64_t>(p.i), key = static_cast<int64_t>(p.j);
     const auto last_key = static_cast<int64_t>(key_count(p.s)),
                last_query = static_cast<int64_t>(queries_.length(p.s));
-    return key - (query + o_.mask.q_offset.value_or(last_key - last_query));
+    const std::vector<int64_t>& offsets = o_.mask.q_offset;
+    const int64_t first = offsets.empty()       ? last_key - last_query
+                          : offsets.size() == 1 ? offsets[0]
+                                                : offsets[p.s];
+    return key - (query + first);
   }
 
   double shaw(const Tensor& vectors, const Pair& p, size_t c) {
@@ -188,12 +192,13 @@ class Attention {
     return (*this)[o_.relative.values](p.h, static_cast<size_t>(place));
   }
 
-  // Where a table of pairs has this one; one for all heads or sequences has an extent of 1 there.
+  // Where a table of pairs has this one; an extent of 1 is one for all.
   static size_t place_in(const Shape& shape, const Pair& p) {
     const size_t heads = shape.rank() > 2 ? shape[-3] : 1;
     const size_t sequences = shape.rank() > 3 ? shape[-4] : 1;
     const size_t matrix = (sequences > 1 ? p.s : 0) * heads + (heads > 1 ? p.h : 0);
-    return (matrix * shape[-2] + p.i) * shape[-1] + p.j;
+    const size_t query = shape[-2] > 1 ? p.i : 0, key = shape[-1] > 1 ? p.j : 0;
+    return (matrix * shape[-2] + query) * shape[-1] + key;
   }
 
   bool allowed(const Pair& p) const {
@@ -203,6 +208,7 @@ class Attention {
                               ? 0
                               : static_cast<size_t>(mask.prefix[mask.prefix.size() == 1 ? 0 : p.s]);
     if (mask.causal && ahead > 0 && p.j >= prefix) return false;
+    if (mask.strictly_causal && ahead >= 0 && p.j >= prefix) return false;
     if (mask.left && ahead < -*mask.left) return false;
     if (mask.right && ahead > *mask.right) return false;
     if (!mask.q_documents.empty() &&

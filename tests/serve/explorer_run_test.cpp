@@ -4,16 +4,21 @@
 #include <gtest/gtest.h>
 
 #include "tests/errors.h"
-#include "tests/inspect/readings.h"
+#include "tests/inspect/traces.h"
 
 namespace attend {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The texts of a request, as a field of it.
+std::pair<const std::string, Json> source_text(const std::string& text) {
+  return {"texts", {{"source", text}}};
+}
+
 std::vector<Json> events(const TextModel& model, const Json& request) {
   std::vector<Json> all;
-  const auto run = written_run(model, RunRequest::parse(request.dump()), [&](const Json& event) {
+  const auto run = run_request(model, RunRequest::parse(request.dump()), [&](const Json& event) {
     all.push_back(event);
     return true;
   });
@@ -25,20 +30,22 @@ std::vector<Json> events(const TextModel& model, const Json& request) {
 TEST(ExplorerRun, BeginsWithTheTokensThatAreGiven) {
   for (const TokenizerKind kind : {TokenizerKind::kCharacter, TokenizerKind::kByte}) {
     const TextModel model = small_text_model(kind, letters());
-    for (int32_t id = kSpecialTokens; static_cast<size_t>(id) < model.target->size(); id += 5) {
-      const std::vector<int32_t> start = {model.target->encode(" ").front(), id};
-      const auto all = events(model, {{"source", "abc"}, {"start_ids", start}, {"beam", 1}});
+    const Tokenizer& tokenizer = model.tokenizer("target");
+    for (int32_t id = tokenizer.first_piece(); static_cast<size_t>(id) < tokenizer.size();
+         id += 5) {
+      const std::vector<int32_t> start = {tokenizer.encode(" ").front(), id};
+      const auto all = events(model, {source_text("abc"), {"start_ids", start}, {"beam", 1}});
       EXPECT_EQ(all[1]["nodes"][0]["token_id"], start[0]);
       EXPECT_EQ(all[2]["nodes"][0]["token_id"], start[1]);
       EXPECT_EQ(all.back()["tokens"][0], "▁");
-      EXPECT_EQ(all.back()["tokens"][1], model.target->piece(id));
+      EXPECT_EQ(all.back()["tokens"][1], tokenizer.piece(id));
     }
   }
 }
 
 TEST(ExplorerRun, NodesHaveTheIdsOfTheirTokens) {
   const TextModel model = small_transformer_model();
-  const auto all = events(model, {{"source", "abc"}, {"beam", 2}});
+  const auto all = events(model, {source_text("abc"), {"beam", 2}});
   EXPECT_EQ(all.front()["tokenizer"], "character");
   std::map<size_t, Json> nodes;
   for (const Json& event : all) {
@@ -48,47 +55,46 @@ TEST(ExplorerRun, NodesHaveTheIdsOfTheirTokens) {
   std::vector<int32_t> written;
   for (const size_t id : all.back()["path"]) {
     written.push_back(nodes.at(id)["token_id"]);
-    EXPECT_EQ(nodes.at(id)["token"], model.target->piece(written.back()));
+    EXPECT_EQ(nodes.at(id)["token"], model.tokenizer("target").piece(written.back()));
   }
-  EXPECT_EQ(all.back()["text"], model.target->decode(written));
+  EXPECT_EQ(all.back()["text"], model.tokenizer("target").decode(written));
 }
 
 TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
   const TextModel model = small_transformer_model();
   const auto refused = [&](const Json& ids, const std::string& words) {
-    expect_error<Error>([&] { events(model, {{"source", "a"}, {"start_ids", ids}}); }, words);
+    expect_error<Error>([&] { events(model, {source_text("a"), {"start_ids", ids}}); }, words);
   };
-  refused("ab", "run: start_ids is \"ab\"; it should be an array of ids");
+  refused("ab", "run: start_ids is \"ab\"; use an array of ids");
   refused({1.5}, "run: start_ids has 1.5; ids are whole numbers from 0");
   refused({-1}, "run: start_ids has -1; ids are whole numbers from 0");
   refused({nullptr}, "run: start_ids has null; ids are whole numbers from 0");
   refused({4, Json::array()}, "run: start_ids has an array; ids are whole numbers from 0");
   refused({4, 5'000'000'000}, "run: start_ids has 5000000000; ");
-  refused({4, model.target->size()},
-          "; the vocabulary has " + std::to_string(model.target->size()));
-  refused(std::vector<int>(5000, 4),
-          "run: the beginning has 5000 tokens; the page shows at most 4096");
+  refused({4, model.tokenizer("target").size()},
+          "; the vocabulary has " + std::to_string(model.tokenizer("target").size()));
+  refused(std::vector<int>(5000, 4), "run: 'target' has 5000 tokens; at most 4096 can be shown");
   expect_error<ConfigError>(
       [&] {
-        events(model, {{"source", "a"}, {"start", "b"}, {"start_ids", {4}}});
+        events(model, {source_text("a"), {"start", "b"}, {"start_ids", {4}}});
       },
-      "run: a beginning is given as start or as start_ids, not both");
-  events(model, {{"source", "a"}, {"start", ""}, {"start_ids", {4}}});
-  events(model, {{"source", "a"}, {"start", "b"}, {"start_ids", nullptr}});
+      "run: give the beginning as start or as start_ids, not both");
+  events(model, {source_text("a"), {"start", ""}, {"start_ids", {4}}});
+  events(model, {source_text("a"), {"start", "b"}, {"start_ids", nullptr}});
 }
 
 // Whatever walks over a request by calling itself would leave the stack; and a tree takes many
 // times the memory of its text.
 TEST(ExplorerRun, LargeTreesAreRefused) {
   const auto parse = [](const std::string& name, const std::string& value) {
-    RunRequest::parse(R"({"source": "a", ")" + name + "\": " + value + "}");
+    RunRequest::parse(R"({"texts": {"source": "a"}, ")" + name + "\": " + value + "}");
   };
   const auto repeated = [](const std::string& text, int count) {
     std::string all;
     for (int i = 0; i < count; ++i) all += text;
     return all;
   };
-  for (const std::string name : {"beam", "source", "start_ids", "unknown"}) {
+  for (const std::string name : {"beam", "output", "start_ids", "unknown"}) {
     for (const int depth : {20, 100'000}) {
       for (const std::string& value :
            {repeated("[", depth) + "1" + repeated("]", depth), repeated("[", depth),
@@ -106,13 +112,12 @@ TEST(ExplorerRun, LargeTreesAreRefused) {
 
 TEST(ExplorerRun, SaysWhatAValueShouldBe) {
   const auto parse = [](const std::string& name, const std::string& value) {
-    RunRequest::parse(R"({"source": "a", ")" + name + "\": " + value + "}");
+    RunRequest::parse(R"({"texts": {"source": "a"}, ")" + name + "\": " + value + "}");
   };
   for (const std::string name : {"beam", "top", "model"}) {
     const auto refused = [&](const std::string& value, const std::string& shown) {
-      expect_error<ConfigError>(
-          [&] { parse(name, value); },
-          fmt::format("run: {} is {}; it should be a whole number", name, shown));
+      expect_error<ConfigError>([&] { parse(name, value); },
+                                fmt::format("run: {} is {}; use a whole number", name, shown));
     };
     refused("[1]", "an array");
     refused("{}", "an object");
@@ -122,11 +127,83 @@ TEST(ExplorerRun, SaysWhatAValueShouldBe) {
     refused("1e300", "1e+300");
     refused("99999999999999999999", "1e+20");
   }
-  expect_error<ConfigError>([&] { parse("beam", "1000000000000000000"); }, "from 1 to 16");
+  expect_error<ConfigError>([&] { parse("beam", "1000000000000000000"); },
+                            "the page takes 1 to 16");
   expect_error<DataError>([&] { parse("beam", "1e999"); }, "not JSON");
-  for (const std::string name : {"source", "start", "target"}) {
-    expect_error<DataError>([&] { parse(name, "[1]"); }, "which is a string");
+  for (const std::string name : {"start", "output"}) {
+    expect_error<DataError>([&] { parse(name, "[1]"); }, "run: start and output are strings");
   }
+  const auto refused = [](const std::string& texts, const std::string& words) {
+    expect_error<ConfigError>([&] { RunRequest::parse(R"({"texts": )" + texts + "}"); }, words);
+  };
+  refused("[1]", "run: texts is an array; use an object");
+  refused("\"a\"", "run: texts is \"a\"; use an object");
+  refused(R"({"source": 3})", "run: the text of 'source' is 3; use a string");
+  refused(R"({"source": null})", "run: the text of 'source' is null; use a string");
+}
+
+TEST(ExplorerRun, TextsAreForWhatTheModelReads) {
+  const TextModel model = small_transformer_model();
+  const auto refused = [&](const Json& texts, const std::string& words) {
+    expect_error<Error>([&] { events(model, {{"texts", texts}}); }, words);
+  };
+  refused(Json::object(), "there is no text for 'source'; the model reads: source");
+  refused({{"source", "a"}, {"text", "b"}}, "the model has no text; it reads and writes: source");
+  refused({{"source", "a"}, {"target", "b"}}, "run: 'target' is written, not read");
+}
+
+// It reads what it has written, from the beginning that is given.
+TEST(ExplorerRun, ALanguageModelContinuesItsText) {
+  const TextModel model = small_language_model();
+  const auto all = events(model, {{"start", "abc"}, {"beam", 2}});
+  EXPECT_EQ(all.front()["sequences"], Json::parse(R"([{"name": "text", "items": ["<s>"]}])"));
+  EXPECT_EQ(all.front()["watched"], Json::parse(R"({"queries": "text", "keys": "text"})"));
+  EXPECT_TRUE(all.back()["text"].get<std::string>().starts_with("abc"));
+  for (size_t t = 0; t + 2 < all.size(); ++t) {
+    const Json& row = all[t + 1]["row"];
+    ASSERT_EQ(row.size(), t + 1);
+    float sum = 0;
+    for (const float weight : row) sum += weight;
+    EXPECT_NEAR(sum, 1.0f, 1e-5f);
+  }
+  const auto given = events(model, {{"output", "ab"}});
+  ASSERT_EQ(given.size(), 5u);  // start, two tokens, the end, done
+  EXPECT_EQ(given[2]["row"].size(), 2u);
+  EXPECT_EQ(given.back()["tokens"], Json({"a", "b", "</s>"}));
+}
+
+TEST(ExplorerRun, AClassifierGivesItsLikeliestLabels) {
+  const TextModel model = small_label_model(LabelPooling::kAttention);
+  const auto all = events(model, {{"texts", {{"text", "abc"}}}, {"beam", 2}, {"top", 4}});
+  ASSERT_EQ(all.size(), 3u);  // start, the label, done
+  EXPECT_EQ(all[0]["watched"], Json::parse(R"({"queries": "label", "keys": "text"})"));
+  EXPECT_EQ(all[1]["row"].size(), 4u);
+  const Json& nodes = all[1]["nodes"];
+  ASSERT_EQ(nodes.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(nodes[i]["kept"], i < 2);
+    EXPECT_EQ(nodes[i]["ended"], i < 2);
+    EXPECT_EQ(nodes[i]["ends"], false);
+    EXPECT_EQ(nodes[i]["parent"], 0);
+  }
+  EXPECT_GE(nodes[0]["log_probability"], nodes[1]["log_probability"]);
+  EXPECT_EQ(all[2]["hypotheses"].size(), 2u);
+  EXPECT_EQ(all[2]["text"], nodes[0]["token"]);
+  EXPECT_EQ(all[2]["tokens"], Json::array({nodes[0]["token"]}));
+  const Json other = nodes[3]["token_id"];
+  const auto chosen =
+      events(model, {{"texts", {{"text", "abc"}}}, {"start_ids", Json::array({other})}});
+  EXPECT_EQ(chosen[2]["text"], nodes[3]["token"]);
+  EXPECT_EQ(chosen[1]["nodes"][0]["token_id"], other);
+  EXPECT_EQ(chosen[1]["nodes"][0]["log_probability"], nodes[3]["log_probability"]);
+  const auto given = events(model, {{"texts", {{"text", "abc"}}}, {"output", "b"}});
+  EXPECT_EQ(given[2]["text"], "b");
+  EXPECT_EQ(given[2]["hypotheses"].size(), 1u);
+  expect_error<DataError>(
+      [&] {
+        events(model, {{"texts", {{"text", "abc"}}}, {"start_ids", {1}}});
+      },
+      "the model has no label 1");
 }
 
 }  // namespace

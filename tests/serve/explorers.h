@@ -10,9 +10,16 @@
 
 #include "attend/base/files.h"
 #include "attend/serve/explorer.h"
-#include "tests/inspect/readings.h"
+#include "tests/inspect/traces.h"
 
 namespace attend {
+
+// A request for a run of a text, with whatever else is given.
+inline nlohmann::json run_of(const std::string& source, const nlohmann::json& more = {}) {
+  nlohmann::json request = {{"texts", {{"source", source}}}};
+  request.update(more.is_null() ? nlohmann::json::object() : more);
+  return request;
+}
 
 class ExplorerTest : public ::testing::Test {
  protected:

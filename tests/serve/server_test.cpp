@@ -77,15 +77,17 @@ TEST_F(ServerTest, ThePageHasTheColoursOfPictures) {
 }
 
 TEST_F(ServerTest, StreamsARun) {
-  const ClientAnswer answer = post("/api/runs", R"({"source": "abc"})");
+  const ClientAnswer answer = post("/api/runs", R"({"texts": {"source": "abc"}})");
   EXPECT_EQ(answer.status, 200);
   EXPECT_TRUE(answer.is_whole);
   EXPECT_EQ(answer.field("Content-Type"), "application/x-ndjson");
   const std::string last = answer.body.substr(answer.body.rfind("{\"event\""));
   EXPECT_EQ(Json::parse(last)["event"], "done");
   EXPECT_EQ(get("/api/runs/1").status, 200);
-  EXPECT_EQ(get("/api/runs/1/labels?part=cross").status, 200);
+  EXPECT_EQ(get("/api/runs/1/sequences").status, 200);
   EXPECT_EQ(get("/api/runs/1/map?layer=decoder.0.cross&head=0").status, 200);
+  EXPECT_EQ(get("/api/runs/1/map?reduction=rollout&queries=source&keys=source").status, 200);
+  EXPECT_EQ(get("/api/runs/1/map?reduction=mean&queries=source&keys=target").status, 400);
   EXPECT_EQ(get("/api/runs/1/thumbnails?size=8").status, 200);
   EXPECT_EQ(get("/api/runs/1/map?layer=none").status, 400);
   EXPECT_EQ(get("/api/runs/77").status, 404);
@@ -94,16 +96,18 @@ TEST_F(ServerTest, StreamsARun) {
 }
 
 TEST_F(ServerTest, StreamsSaliency) {
-  post("/api/runs", R"({"source": "abc", "target": "ef"})");
+  post("/api/runs", R"({"texts": {"source": "abc"}, "output": "ef"})");
   const ClientAnswer map = get("/api/runs/1/saliency?method=gradient");
   EXPECT_EQ(map.status, 200);
   EXPECT_EQ(map.body.size(), 8u + 4 * 3 * 4);  // extents; each token and its end
   EXPECT_EQ(get("/api/runs/1/saliency?method=lime").status, 400);
+  EXPECT_EQ(get("/api/runs/1/saliency?keys=target").body.size(), 8u + 4 * 3 * 3);
+  EXPECT_EQ(get("/api/runs/1/saliency?keys=text").status, 400);
   EXPECT_EQ(get("/api/runs/77/saliency").status, 404);
 }
 
 TEST_F(ServerTest, NumbersOutOfRangeAreRefused) {
-  post("/api/runs", R"({"source": "abc"})");
+  post("/api/runs", R"({"texts": {"source": "abc"}})");
   for (const std::string number :
        {"x", "-1", "1.5", "9223372036854775808", "99999999999999999999", "1e3", "%00", ""}) {
     EXPECT_EQ(get("/api/training/0?from=" + number).status, 400) << number;
@@ -159,7 +163,8 @@ TEST_F(ServerTest, ALinkMayLeadToThePage) {
   elsewhere.emplace_back("Host", "evil.example");
   EXPECT_EQ(get("/", elsewhere).status, 403);
   EXPECT_EQ(post("/", "", link("navigate", "document")).status, 403);
-  EXPECT_EQ(post("/api/runs", R"({"source": "a"})", link("navigate", "document")).status, 403);
+  EXPECT_EQ(post("/api/runs", R"({"texts": {"source": "a"}})", link("navigate", "document")).status,
+            403);
 }
 
 TEST_F(ServerTest, NothingIsToldWithoutTheToken) {
@@ -176,7 +181,8 @@ TEST_F(ServerTest, NothingIsToldWithoutTheToken) {
       EXPECT_EQ(answer.status, 401);
       EXPECT_NE(answer.body.find("`attend explore` printed"), std::string::npos);
     }
-    EXPECT_EQ(post("/api/runs", R"({"source": "a"})", {{"Authorization", wrong}}).status, 401);
+    EXPECT_EQ(post("/api/runs", R"({"texts": {"source": "a"}})", {{"Authorization", wrong}}).status,
+              401);
   }
 }
 

@@ -27,7 +27,7 @@ template <typename F>
 // Each of its matrices takes 4 MB.
 RunConfig large_run(const fs::path& directory) {
   RunConfig config = small_run(directory);
-  config.model.transformer.feed_forward = 65536;
+  transformer(config).feed_forward = 65536;
   return config;
 }
 

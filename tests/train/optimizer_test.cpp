@@ -107,6 +107,67 @@ TEST(Optimizer, RateFactorScales) {
   EXPECT_EQ(x.item(), -0.25f);
 }
 
+TEST(Optimizer, GroupsHaveRatesOfTheirOwn) {
+  const Tensor a = Tensor::zeros({1}).require_grad(), b = Tensor::zeros({1}).require_grad();
+  Optimizer optimizer =
+      Optimizer::of_groups({{{{"a", a}}, 1.0}, {{{"b", b}}, 0.25}},
+                           {.kind = OptimizerKind::kSgd, .rate = 2.0, .momentum = 0.5});
+  backward(a, Tensor::of({1}, {1}));
+  backward(b, Tensor::of({1}, {1}));
+  optimizer.step(0.5);
+  EXPECT_EQ(a.item(), -1.0f);
+  EXPECT_EQ(b.item(), -0.25f);
+  ASSERT_EQ(optimizer.parameters().size(), 2u);
+  EXPECT_EQ(optimizer.state()[1].name, "first.b");
+  EXPECT_THROW(Optimizer::of_groups({{{{"a", a}}, -1.0}}, {}), ConfigError);
+}
+
+TEST(Optimizer, TakesGradientsThatAreGiven) {
+  const Tensor a = Tensor::zeros({1}).require_grad(), b = Tensor::zeros({1}).require_grad();
+  Optimizer optimizer({{"a", a}, {"b", b}}, {.kind = OptimizerKind::kSgd, .rate = 1.0});
+  const Tensor gradients[] = {Tensor::of({3}, {1}), Tensor()};
+  EXPECT_EQ(optimizer.step(gradients, 1.0), 3.0);
+  EXPECT_EQ(a.item(), -3.0f);
+  EXPECT_EQ(b.item(), 0.0f);
+  EXPECT_THROW(optimizer.step(std::span(gradients).first(1), 1.0), ShapeError);
+}
+
+TEST(Optimizer, PatternsMatchNamesAndAllBelowThem) {
+  EXPECT_TRUE(matches_pattern("encoder.0.query.weight", "encoder"));
+  EXPECT_TRUE(matches_pattern("encoder.0.query.weight", "encoder.0.query.weight"));
+  EXPECT_TRUE(matches_pattern("encoder.0.query.weight", "*.weight"));
+  EXPECT_TRUE(matches_pattern("encoder.0.query.weight", "encoder.*.query"));
+  EXPECT_TRUE(matches_pattern("encoder.0.query.weight", "*"));
+  EXPECT_FALSE(matches_pattern("encoder_norm.gain", "encoder"));
+  EXPECT_FALSE(matches_pattern("encoder.0.query.weight", "decoder"));
+  EXPECT_FALSE(matches_pattern("encoder.0.query.weight", "encoder.*.bias"));
+  EXPECT_FALSE(matches_pattern("enc", "encoder"));
+}
+
+struct TiedParts {
+  Tensor input = Tensor::full({2}, 1.0f).require_grad(), output = input;
+  Tensor other = Tensor::full({2}, 1.0f).require_grad();
+  void visit(Visitor& v) {
+    v("input", input);
+    v("output", output);
+    v("other", other);
+  }
+};
+
+TEST(Optimizer, FrozenPartsGetNoGradientWhereverTheyAreShared) {
+  TiedParts parts;
+  const std::string patterns[] = {"input"};
+  const auto trained = freeze_matching(parts, patterns);
+  ASSERT_EQ(trained.size(), 1u);
+  EXPECT_EQ(trained.front().name, "other");
+  EXPECT_FALSE(parts.input.needs_grad() || parts.output.needs_grad());
+  EXPECT_TRUE(parts.other.needs_grad());
+  EXPECT_EQ(parameters(parts).size(), 2u) << "still saved";
+  const std::string none[] = {"inputs"};
+  expect_error<ConfigError>([&] { freeze_matching(parts, none); },
+                            "no parameter matches 'inputs'; the first are input, other");
+}
+
 TEST(Optimizer, RefusesSettingsThatCannotWork) {
   EXPECT_EQ(message_of<ConfigError>([] { Optimizer({}, {.beta1 = 1.0}); }),
             "optimizer: beta1 is 1, not within [0, 1)");

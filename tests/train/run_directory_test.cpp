@@ -1,7 +1,6 @@
 // What a run finds in its directory: damage, leftovers, tokenizers of the user's own, other models.
 #include <gtest/gtest.h>
 
-#include "attend/base/special_tokens.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
 #include "attend/train/average.h"
@@ -89,11 +88,11 @@ TEST(RunDirectory, TheUsersTokenizersStay) {
   fs::rename(config.data.source, moved);
   config.data.source = moved;
   Messages planned;
-  EXPECT_EQ(plan_training(config, planned).source_vocabulary, kSpecialTokens + 8);
+  EXPECT_EQ(plan_training(config, planned).vocabularies.front().second, kSpecialTokens + 8);
   EXPECT_TRUE(planned.has("found in the directory")) << planned.text;
   run(config);
   EXPECT_EQ(contents(model.tokenizer()), own);
-  EXPECT_EQ(TextModel::load(config.out).source->size(), kSpecialTokens + 8);
+  EXPECT_EQ(TextModel::load(config.out).tokenizer("source").size(), kSpecialTokens + 8);
 }
 
 TEST(RunDirectory, TokenizersThatWereTrainedThereGiveWay) {
@@ -102,7 +101,7 @@ TEST(RunDirectory, TokenizersThatWereTrainedThereGiveWay) {
   config.training.steps = 1;
   prepare(config);
   config.vocabulary.joint = false;
-  EXPECT_EQ(plan(config).source_vocabulary, kSpecialTokens + 5);
+  EXPECT_EQ(plan(config).vocabularies.front().second, kSpecialTokens + 5);
   const ModelDirectory model{config.out};
   EXPECT_TRUE(fs::exists(model.tokenizer()));  // a plan changes nothing
   prepare(config);
@@ -137,7 +136,7 @@ TEST(RunDirectory, AMeanReplacesTheWeightsOfOneModelOnly) {
                         "there is another model in it; average into another directory");
   expect_error<IoError>([&] { average_checkpoints(config.out, 1, first); },
                         "a run with checkpoints is in it");
-  EXPECT_EQ(TextModel::load(out).target->kind(), TokenizerKind::kCharacter);
+  EXPECT_EQ(TextModel::load(out).tokenizer("target").kind(), TokenizerKind::kCharacter);
   average_checkpoints(first, 1, out);
   EXPECT_FALSE(TextModel::load(out).best_alignment.has_value());
 }
@@ -146,16 +145,16 @@ TEST(RunDirectory, APlanHasTheBatchesOfTheRun) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   write_pairs(config.data.source, config.data.target, 5000, 3);
-  const size_t small = plan(config).batches_per_epoch;
+  const size_t small = plan(config).steps_per_epoch;
   config.memory.bytes = size_t{4} << 20;
-  const size_t large = plan(config).batches_per_epoch;
+  const size_t large = plan(config).steps_per_epoch;
   EXPECT_LT(large, small / 4);
   config.training.steps = 1;
   run(config);
   RunConfig used;
   read_config(used, config.out / "attend.yaml");
   const Corpus corpus(config.out / "train.corpus");
-  EXPECT_EQ(plan(config).batches_per_epoch, BatchStream(corpus, used.batch).batches_per_epoch());
+  EXPECT_EQ(plan(config).steps_per_epoch, BatchStream(corpus, used.batch).batches_per_epoch());
 }
 
 TEST(RunDirectory, APlanRefusesWhatARunDoes) {
@@ -163,7 +162,7 @@ TEST(RunDirectory, APlanRefusesWhatARunDoes) {
   RunConfig config = small_run(directory.path());
   config.training.steps = 2;
   run(config);
-  config.model.transformer.width = 32;
+  transformer(config).width = 32;
   expect_error<ConfigError>([&] { plan(config); },
                             "trained with model.transformer.width = 16, not 32");
 }

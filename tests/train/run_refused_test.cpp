@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "attend/io/config.h"
+#include "attend/models/label.h"
 #include "tests/errors.h"
 #include "tests/files.h"
 #include "tests/train/small_run.h"
@@ -29,12 +30,17 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
       {"schedule.floor", "1.5", "a floor of 1.5"},
       {"batch.tokens", "0", "--batch.tokens should be a whole number from 1"},
       {"data.longest", "0", "--data.longest should be a whole number from 1"},
-      {"model.rnn.hidden", "16", "model.rnn.hidden = 16 would change nothing"},
+      {"model.rnn.hidden", "16", "model.rnn.hidden would change nothing"},
       {"model.preset", "bahdanau", "preset bahdanau is of kind rnn"},
       {"data.valid_source", "", "needs both"},
       {"data.valid_source", "none.src", "none.src"},
       {"data.source", "none.src", "none.src"},
+      {"data.source", "", "no text to train on; give --source FILE --target FILE"},
       {"data.source", "-", "data.source is standard input"},
+      {"data.text", "a.txt,-", "data.text is standard input"},
+      {"training.shards", "3", "training.shards is 3; it must be a power of two, such as 4"},
+      {"training.frozen", "none.such", "no parameter matches 'none.such'"},
+      {"training.objective", "label", "needs a model that writes a label"},
       {"data.valid_target", "-", "data.valid_target is standard input"},
   };
   for (const auto& [path, value, message] : cases) {
@@ -50,7 +56,9 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
   }
   RunConfig config = good;
   config.data.valid_source = config.data.valid_target = "";
-  expect_error<ConfigError>([&] { run(config); }, "validation.metric accuracy needs text");
+  expect_error<ConfigError>([&] { run(config); },
+                            "validation.metric accuracy needs text to validate on; give "
+                            "--valid-source FILE and --valid-target FILE");
 }
 
 TEST(RefusedRun, ModelsThatNoMachineHasRoomForAreRefusedAtOnce) {
@@ -59,7 +67,7 @@ TEST(RefusedRun, ModelsThatNoMachineHasRoomForAreRefusedAtOnce) {
   config.batch.tokens = 0;
   expect_error<ConfigError>([&] { run(config); }, "train: batch.tokens is 0, not");
   config = small_run(directory.path());
-  config.model.transformer.width = 65536, config.model.transformer.encoder_layers = 512;
+  transformer(config).width = 65536, transformer(config).encoder_layers = 512;
   expect_error<MemoryError>([&] { run(config); }, "weights and gradients alone take ");
   EXPECT_FALSE(fs::exists(config.out));
 }
@@ -82,7 +90,7 @@ TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
   refused("no text in " + empty.string());
   config = small_run(directory.path());
   config.data.target = "";
-  refused("say --target FILE");
+  refused("give --target FILE");
   config = small_run(directory.path());
   config.data.longest = 1;
   refused("over 1 source or 1 target tokens (data.longest)");
@@ -91,18 +99,21 @@ TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
   refused("train.tgt has 201");
 }
 
-TEST(RefusedRun, LinesNeedLearnedPlaces) {
+TEST(RefusedRun, LinesNeedPositions) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
-  config.model.transformer.positions = PositionScheme::kLearned;
-  config.model.transformer.max_length = 2;
+  transformer(config).positions = PositionScheme::kLearned;
+  transformer(config).max_length = 2;
   expect_error<DataError>([&] { run(config); }, "over 1 source or 1 target tokens");
-  config.model.transformer.max_length = 1;
+  transformer(config).max_length = 1;
   expect_error<ConfigError>([&] { run(config); },
-                            "model.transformer.max_length is 1, where a line of one token takes 2");
-  config.model.kind = ModelKind::kLabel;
-  config.model.transformer.max_length = 2;
-  config.model.label.pooling = LabelPooling::kFirst;
+                            "1 positions for its source, but one token takes 2");
+  config.validation.metric = Metric::kLoss;
+  config.model = ModelConfig("label");
+  auto& label = config.model.settings.as<LabelConfig>();
+  label.encoder.settings.as<TransformerConfig>().positions = PositionScheme::kLearned;
+  label.encoder.settings.as<TransformerConfig>().max_length = 2;
+  label.pooling = LabelPooling::kFirst;
   expect_error<ConfigError>([&] { run(config); }, "takes 3");
   EXPECT_FALSE(fs::exists(config.out));
 }
@@ -112,8 +123,8 @@ TEST(RefusedRun, OnlyWhatWasTrainedIsGoneOnWith) {
   const RunConfig config = small_run(directory.path());
   // As a process leaves it that ended after its preparations.
   RunConfig other = config;
-  other.model.transformer.dropout = 0.5f;
-  other.model.transformer.width = 32;
+  transformer(other).dropout = 0.5f;
+  transformer(other).width = 32;
   other.vocabulary.tokenizer.kind = TokenizerKind::kByte;
   other.training.steps = 1;
   run(other);
@@ -159,7 +170,7 @@ TEST(RefusedRun, TargetsOfOneTokenAreSaid) {
   config.training.steps = 1;
   Messages messages;
   run_training(config, messages, false);
-  EXPECT_TRUE(messages.has("are too many for this text")) << messages.text;
+  EXPECT_TRUE(messages.has("is too large for this text")) << messages.text;
 }
 
 }  // namespace

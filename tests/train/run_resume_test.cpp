@@ -184,12 +184,12 @@ TEST(ResumedRun, ChangesAreSaid) {
   config.training.steps = 20;
   run(config);
   config.training.steps = 24;
-  config.model.transformer.dropout = 0.3f;
+  transformer(config).dropout = 0.3f;
   write_pairs(config.data.source, config.data.target, 40, 9);  // fewer batches, too
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).step, 24);
   EXPECT_TRUE(messages.has("now model.transformer.dropout = 0.3 (was 0.1)")) << messages.text;
-  EXPECT_TRUE(messages.has("not what the steps before were trained on")) << messages.text;
+  EXPECT_TRUE(messages.has("data: it changed since the last checkpoint")) << messages.text;
   EXPECT_FALSE(messages.has("schedule.warmup")) << messages.text;
 }
 
@@ -208,20 +208,20 @@ TEST(ResumedRun, WhatIsJudgedInAnotherWayHasNoBestYet) {
   RunResult result = run_training(config, messages, true);
   EXPECT_EQ(result.best_step, 0);
   EXPECT_TRUE(messages.has("now validation.metric = loss (was accuracy)")) << messages.text;
-  EXPECT_TRUE(messages.has("counts no more")) << messages.text;
+  EXPECT_TRUE(messages.has("Validation settings changed: the best score")) << messages.text;
   // As if it had been killed before it saved.
   fs::remove_all(checkpoint);
   fs::rename(copy, checkpoint);
   messages.text.clear();
   result = run_training(config, messages, false);
-  EXPECT_TRUE(messages.has("counts no more")) << messages.text;
+  EXPECT_TRUE(messages.has("Validation settings changed: the best score")) << messages.text;
   EXPECT_EQ(result.best_step, 24);
   EXPECT_GT(result.best_score, 0.5);
   messages.text.clear();
   config.training.steps = 25;
   config.validation.patience = 9;
   run_training(config, messages, false);
-  EXPECT_FALSE(messages.has("counts no more")) << messages.text;
+  EXPECT_FALSE(messages.has("Validation settings changed")) << messages.text;
   config.training.steps = 26;
   config.data.valid_source = config.data.valid_target = "";
   EXPECT_EQ(run(config).best_step, 0);
@@ -242,6 +242,8 @@ TEST(ResumedRun, WhatACheckpointHasNoTensorsOfIsFixed) {
     EXPECT_EQ(contents(config.out / "log.jsonl"), log);
   };
   refused("training.average", "0", "trained with training.average = 0.9, not 0;");
+  refused("training.shards", "2", "trained with training.shards = 1, not 2;");
+  refused("training.frozen", "encoder", "trained with training.frozen = , not encoder;");
   refused("optimizer.kind", "sgd", "trained with optimizer.kind = adamw, not sgd;");
   for (const auto& [path, value] : {std::pair("training.average", "0.99"),
                                     {"optimizer.kind", "adam"},
@@ -305,8 +307,8 @@ TEST(ResumedRun, TheProcessKeepsToTheMemory) {
   write_pairs(config.data.source, config.data.target, 20000, 3);
   config.data.valid_source = config.data.valid_target = "";
   config.validation.metric = Metric::kLoss;
-  config.model.transformer.width = 384;
-  config.model.transformer.feed_forward = 1536;
+  transformer(config).width = 384;
+  transformer(config).feed_forward = 1536;
   config.training.average = 0;
   config.training.steps = 2;
   config.memory.bytes = size_t{128} << 20;

@@ -22,7 +22,7 @@ TEST(RunSafety, AModelWithoutCheckpointsIsNotReplaced) {
   const auto whole = outcome(config.out);
   fs::remove_all(config.out / "checkpoints");
   config.vocabulary.tokenizer.kind = TokenizerKind::kByte;
-  config.model.transformer.width = 32;
+  transformer(config).width = 32;
   const auto files = [&] {
     std::map<std::string, std::string> all;
     for (const char* name : {"config.json", "attend.yaml", "log.jsonl", "model.safetensors",
@@ -43,14 +43,14 @@ TEST(RunSafety, AModelWithoutCheckpointsIsNotReplaced) {
 TEST(RunSafety, AModelIsReplacedWhereThatIsAskedFor) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
-  config.looks.every = 10;
+  config.snapshots.every = 10;
   run(config);
   const ModelDirectory model{config.out};
   write(model.alignment(), R"({"layer": "decoder.0.cross", "head": null})");
   fs::remove_all(model.checkpoints());
   TrainingObserver nobody;
-  config.model.transformer.width = 32;
-  config.looks.every = 0;
+  transformer(config).width = 32;
+  config.snapshots.every = 0;
   EXPECT_EQ(plan_training(config, nobody, {.overwrite = true}).steps_done, 0);
   EXPECT_TRUE(fs::exists(model.weights()));
   EXPECT_EQ(run_training(config, nobody, true, {.overwrite = true}).step, 0);
@@ -58,7 +58,7 @@ TEST(RunSafety, AModelIsReplacedWhereThatIsAskedFor) {
     EXPECT_FALSE(fs::exists(gone)) << gone;
   }
   run_training(config, nobody, false, {.overwrite = true});
-  EXPECT_EQ(TextModel::load(config.out).config.transformer.width, 32u);
+  EXPECT_EQ(TextModel::load(config.out).config.settings.as<TransformerConfig>().width, 32u);
   const auto replaced = outcome(config.out);
   // With a checkpoint there is something to resume: the same command trains nothing twice.
   EXPECT_EQ(run_training(config, nobody, false, {.overwrite = true}).first_step, 24);
@@ -82,7 +82,7 @@ TEST(RunSafety, AModelStaysWhereWhatWouldReplaceItIsRefused) {
   TrainingObserver nobody;
   expect_error<DataError>([&] { run_training(config, nobody, false, {.overwrite = true}); },
                           "(data.longest)");
-  EXPECT_EQ(TextModel::load(config.out).source->kind(), TokenizerKind::kCharacter);
+  EXPECT_EQ(TextModel::load(config.out).tokenizer("source").kind(), TokenizerKind::kCharacter);
   EXPECT_EQ(contents(model.weights()), weights);
 }
 
@@ -95,8 +95,7 @@ TEST(RunSafety, ARunThatLeftNoCheckpointIsMentioned) {
   fs::remove(config.out / "model.safetensors");
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).first_step, 0);
-  EXPECT_TRUE(messages.has("the run before has left no checkpoint; starting at step 0"))
-      << messages.text;
+  EXPECT_TRUE(messages.has("the last run left no checkpoint; starting at step 0")) << messages.text;
   EXPECT_EQ(outcome(config.out), whole);
 }
 

@@ -29,9 +29,9 @@ namespace {
 TEST(Run, TrainsAModelThatTranslates) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
-  config.model.transformer.width = 32;
-  config.model.transformer.feed_forward = 64;
-  config.model.transformer.dropout = 0.0f;
+  transformer(config).width = 32;
+  transformer(config).feed_forward = 64;
+  transformer(config).dropout = 0.0f;
   write_pairs(config.data.source, config.data.target, 1000, 3);
   config.training.steps = 600;
   config.training.label_smoothing = 0;
@@ -58,8 +58,8 @@ TEST(Run, TheSidesCanBeCutUpInTheirOwnWays) {
   config.training.steps = 1;
   run(config);
   const TextModel model = TextModel::load(config.out);
-  EXPECT_EQ(model.source->kind(), TokenizerKind::kCharacter);
-  EXPECT_EQ(model.target->kind(), TokenizerKind::kWord);
+  EXPECT_EQ(model.tokenizer("source").kind(), TokenizerKind::kCharacter);
+  EXPECT_EQ(model.tokenizer("target").kind(), TokenizerKind::kWord);
 }
 
 TEST(Run, ModelsOfCheckpointsHaveTheMeanOfTheirWeights) {
@@ -120,24 +120,24 @@ TEST(Run, BatchesAreSizedToFitAMemory) {
   expect_error<ConfigError>([&] { run(config); }, "memory 100000B is too little");
 }
 
-TEST(Run, GoesOnWhereMapsCannotBeStored) {
+TEST(Run, ContinuesWhereSnapshotsCannotBeStored) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 4;
-  config.looks.every = 2;
+  config.snapshots.every = 2;
   fs::create_directories(config.out);
   std::ofstream(config.out / "looks") << "in the way";
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).step, 4);
-  EXPECT_TRUE(messages.has("no maps stored at step 2: ")) << messages.text;
+  EXPECT_TRUE(messages.has("no snapshot stored at step 2: ")) << messages.text;
 }
 
-TEST(Run, StoresWhatItLooksAtAsItLearns) {
+TEST(Run, StoresSnapshotsAsItLearns) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
   config.training.steps = 6;
-  config.looks.every = 2;
-  config.looks.sentences = 2;
+  config.snapshots.every = 2;
+  config.snapshots.sentences = 2;
   run(config);
   const ModelDirectory model{config.out};
   EXPECT_EQ(snapshot_steps(model), (std::vector<int64_t>{2, 4, 6}));
@@ -147,7 +147,7 @@ TEST(Run, StoresWhatItLooksAtAsItLearns) {
   std::string line;
   std::getline(valid, line);
   const TextModel text = TextModel::load(config.out);
-  EXPECT_EQ(text.source->decode(last.reading(0).source), line);
+  EXPECT_EQ(text.tokenizer("source").decode(last.trace(text, 0).sequence("source").ids), line);
   const Tensor map = last.map(0, "decoder.0.cross", HeadChoice::parse("1"));
   for (size_t i = 0; i < map.rows(); ++i) {
     float sum = 0;
@@ -160,14 +160,14 @@ TEST(Run, StoresWhatItLooksAtAsItLearns) {
                             "no map 0.decoder.9.cross");
   expect_error<ConfigError>([&] { last.map(0, "decoder.0.cross", HeadChoice::parse("2")); },
                             "there is no head 2 of 2");
-  expect_error<ConfigError>([&] { last.reading(2); }, "no sentence 2; it has 2");
+  expect_error<ConfigError>([&] { last.trace(text, 2); }, "no sentence 2");
   expect_error<IoError>([&] { const Snapshot none(model, 3); }, "step-3");
 }
 
 TEST(Run, TheCoverageLossNeedsCoverage) {
   const TemporaryDirectory directory;
-  RunConfig config = small_run(directory.path(), ModelKind::kRnn);
-  config.model.rnn.coverage = true;
+  RunConfig config = small_run(directory.path(), "rnn");
+  rnn(config).coverage = true;
   config.training.steps = 2;
   std::vector<std::string> weights;
   for (const double weight : {0.0, 1.0}) {
@@ -177,13 +177,15 @@ TEST(Run, TheCoverageLossNeedsCoverage) {
     weights.push_back(contents(config.out / "model.safetensors"));
   }
   EXPECT_NE(weights[0], weights[1]);
-  config.model.rnn.coverage = false;
+  rnn(config).coverage = false;
   config.out = directory.path() / "none";
-  expect_error<ConfigError>([&] { run(config); }, "set model.rnn.coverage");
+  expect_error<ConfigError>([&] { run(config); },
+                            "training.coverage_loss is 1, but the model has no coverage loss");
+  EXPECT_FALSE(fs::exists(config.out));
 }
 
 TEST(Run, StoppedAndResumedIsAsNeverStopped) {
-  for (const ModelKind kind : {ModelKind::kTransformer, ModelKind::kRnn}) {
+  for (const char* kind : {"transformer", "rnn"}) {
     const TemporaryDirectory whole, parts;
     run(small_run(whole.path(), kind));
     const RunConfig config = small_run(parts.path(), kind);
@@ -198,16 +200,77 @@ TEST(Run, StoppedAndResumedIsAsNeverStopped) {
 }
 
 TEST(Run, IsTheSameOnAnyNumberOfThreads) {
-  std::vector<std::vector<std::string>> outcomes;
-  for (const int threads : {1, 2, 4}) {
-    const ThreadCountScope scope(threads);
-    const TemporaryDirectory directory;
-    RunConfig config = small_run(directory.path());
-    run(config);
-    outcomes.push_back(outcome(config.out));
+  for (const size_t shards : {1, 4}) {
+    std::vector<std::vector<std::string>> outcomes;
+    for (const int threads : {1, 2, 4}) {
+      const ThreadCountScope scope(threads);
+      const TemporaryDirectory directory;
+      RunConfig config = small_run(directory.path());
+      config.training.shards = shards;
+      run(config);
+      outcomes.push_back(outcome(config.out));
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]) << shards;
+    EXPECT_EQ(outcomes[0], outcomes[2]) << shards;
   }
-  EXPECT_EQ(outcomes[0], outcomes[1]);
-  EXPECT_EQ(outcomes[0], outcomes[2]);
+}
+
+// Without dropout an update is a sum over its labels, however they are divided.
+TEST(Run, ShardsLearnWhatOneBatchDoes) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  transformer(config).dropout = 0;
+  config.training.steps = 6;
+  config.batch.shuffle = false;
+  config.validation.metric = Metric::kLoss;
+  config.validation.every = 6;
+  std::vector<double> losses;
+  for (const size_t shards : {1, 2, 8}) {
+    config.training.shards = shards;
+    config.out = directory.path() / fmt::format("model{}", shards);
+    losses.push_back(run(config).best_score);
+  }
+  EXPECT_NEAR(losses[0], losses[1], 0.05);
+  EXPECT_NEAR(losses[0], losses[2], 0.05);
+}
+
+TEST(Run, ShardsAreResumedAsIfNeverStopped) {
+  const TemporaryDirectory whole, parts;
+  RunConfig config = small_run(whole.path());
+  config.training.shards = 4;
+  run(config);
+  RunConfig stopped = small_run(parts.path());
+  stopped.training.shards = 4;
+  for (const int64_t step : {3, 12}) {
+    std::atomic<bool> stop{false};
+    StopAt observer(step, stop);
+    EXPECT_EQ(run_training(stopped, observer, stop).end, TrainingEnd::kStopped);
+  }
+  run(stopped);
+  EXPECT_EQ(outcome(stopped.out), outcome(config.out));
+}
+
+TEST(Run, FrozenPartsKeepTheirBits) {
+  const TemporaryDirectory directory;
+  RunConfig config = small_run(directory.path());
+  config.training.steps = 4;
+  config.training.average = 0;
+  config.training.frozen = {"encoder"};
+  run(config);
+  const TextModel trained = TextModel::load(config.out);
+  Rng rng(config.training.seed);
+  const auto fresh = make_model(trained.config, rng);
+  const auto before = parameters(*fresh), after = parameters(*trained.model);
+  size_t frozen = 0, moved = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const bool same = before[i].tensor.to_vector() == after[i].tensor.to_vector();
+    const bool is_frozen = before[i].name.starts_with("encoder.");
+    EXPECT_TRUE(same || !is_frozen) << before[i].name;
+    frozen += is_frozen ? 1 : 0;
+    moved += same ? 0 : 1;
+  }
+  EXPECT_GT(frozen, 5u);
+  EXPECT_GT(moved, 5u);
 }
 
 // Trains in a process of its own, which is killed after so many microseconds.
@@ -279,7 +342,7 @@ TEST(Run, OtherModelsDoNotGoOnInADirectory) {
   RunConfig config = small_run(directory.path());
   config.training.steps = 5;
   run(config);
-  config.model.transformer.width = 32;
+  transformer(config).width = 32;
   expect_error<ConfigError>([&] { run(config); },
                             "trained with model.transformer.width = 16, not 32");
 }
@@ -307,9 +370,11 @@ TEST(Run, APlanKnowsTheModelAndTheData) {
   const TemporaryDirectory directory;
   const RunConfig config = small_run(directory.path());
   const RunPlan planned = plan(config);
-  EXPECT_EQ(planned.pairs, 200u);
-  EXPECT_EQ(planned.source_vocabulary, 8u);
-  EXPECT_GT(planned.batches_per_epoch, 4u);
+  EXPECT_EQ(planned.task, "translate");
+  EXPECT_EQ(planned.records, 200u);
+  using Vocabularies = std::vector<std::pair<std::string, size_t>>;
+  EXPECT_EQ(planned.vocabularies, (Vocabularies{{"source", 8}, {"target", 8}}));
+  EXPECT_GT(planned.steps_per_epoch, 4u);
   EXPECT_GT(planned.tokens_per_second, 0.0);
   EXPECT_GT(planned.seconds, 0.0);
   size_t parts = 0;
@@ -322,14 +387,15 @@ TEST(Run, TheHelpSaysWhatASettingDoes) {
   std::map<std::string, std::string> help;
   for (const Flag& flag : flags_of(RunConfig())) help[flag.path] = flag.help;
   EXPECT_EQ(help["training.seed"], "of weights and dropout; the order of the data has batch.seed");
-  EXPECT_EQ(help["validation.sentences"], "sentences decoded at most; 0: all");
+  EXPECT_EQ(help["validation.sentences"], "most sentences decoded; 0: all");
+  EXPECT_EQ(help["memory"], "such as 4GB: batches are sized to fit; 0: use batch.tokens");
 }
 
 TEST(Run, SaysWhatIsMissing) {
   RunConfig config;
-  expect_error<ConfigError>([&] { run(config); }, "say --out DIRECTORY");
+  expect_error<ConfigError>([&] { run(config); }, "give --out DIRECTORY");
   config.out = "somewhere";
-  expect_error<ConfigError>([&] { run(config); }, "say --source FILE");
+  expect_error<ConfigError>([&] { run(config); }, "give --source FILE");
 }
 
 }  // namespace

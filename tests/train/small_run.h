@@ -6,6 +6,8 @@
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/io/checkpoint.h"
+#include "attend/models/rnn.h"
+#include "attend/models/transformer.h"
 #include "attend/train/run.h"
 
 namespace attend {
@@ -27,7 +29,12 @@ inline void write_pairs(const fs::path& source, const fs::path& target, size_t c
   }
 }
 
-inline RunConfig small_run(const fs::path& directory, ModelKind kind = ModelKind::kTransformer) {
+inline TransformerConfig& transformer(RunConfig& config) {
+  return config.model.settings.as<TransformerConfig>();
+}
+inline RnnConfig& rnn(RunConfig& config) { return config.model.settings.as<RnnConfig>(); }
+
+inline RunConfig small_run(const fs::path& directory, const std::string& kind = "transformer") {
   write_pairs(directory / "train.src", directory / "train.tgt", 200, 1);
   write_pairs(directory / "valid.src", directory / "valid.tgt", 20, 2);
   RunConfig c;
@@ -37,13 +44,13 @@ inline RunConfig small_run(const fs::path& directory, ModelKind kind = ModelKind
   c.data.valid_source = directory / "valid.src";
   c.data.valid_target = directory / "valid.tgt";
   c.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
-  c.model.kind = kind;
-  if (kind == ModelKind::kTransformer) {
-    c.model.transformer.width = 16, c.model.transformer.heads = 2;
-    c.model.transformer.feed_forward = 32;
-    c.model.transformer.encoder_layers = c.model.transformer.decoder_layers = 1;
+  c.model = ModelConfig(kind);
+  if (kind == "transformer") {
+    transformer(c).width = 16, transformer(c).heads = 2;
+    transformer(c).feed_forward = 32;
+    transformer(c).encoder_layers = transformer(c).decoder_layers = 1;
   } else {
-    c.model.rnn.hidden = 16, c.model.rnn.embedding = 8;
+    rnn(c).hidden = 16, rnn(c).embedding = 8;
   }
   c.batch.tokens = 200;
   c.schedule.warmup = 5;

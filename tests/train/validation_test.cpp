@@ -45,11 +45,11 @@ TEST(Validation, NaNIsNeverBest) {
   EXPECT_TRUE(is_best(Metric::kBleu, 0.6, state));
 }
 
-TEST(Validation, LinesPastTheLearnedPlacesAreLeftOut) {
+TEST(Validation, LinesPastTheLearnedPositionsAreLeftOut) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
-  config.model.transformer.positions = PositionScheme::kLearned;
-  config.model.transformer.max_length = 6;
+  transformer(config).positions = PositionScheme::kLearned;
+  transformer(config).max_length = 6;
   config.training.steps = 8;
   std::ofstream(config.data.source, std::ios::app) << "abcdea\n";
   std::ofstream(config.data.target, std::ios::app) << "a\n";
@@ -57,10 +57,10 @@ TEST(Validation, LinesPastTheLearnedPlacesAreLeftOut) {
   std::ofstream(config.data.valid_target, std::ios::app) << "a\na\na\n";
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).best_step, 8);
-  EXPECT_TRUE(messages.has("data: at most 5 tokens of a side, not 256")) << messages.text;
+  EXPECT_TRUE(messages.has("data: at most 5 source tokens, not 256")) << messages.text;
   EXPECT_TRUE(messages.has("data: 200 pairs, ")) << messages.text;
   EXPECT_TRUE(messages.has("validation: 21 pairs, ")) << messages.text;
-  EXPECT_TRUE(messages.has("validation: 2 lines have more tokens than the model has learned"))
+  EXPECT_TRUE(messages.has("validation: 2 lines have more tokens than the model has positions"))
       << messages.text;
 }
 

@@ -139,7 +139,7 @@ class SlowClients:
 
 def vanish(server, number):
     """A client that goes away in the middle of something, in a way that depends on its number."""
-    request = server.post({"source": "january " * 20, "beam": 4})
+    request = server.post({"texts": {"source": "january " * 20}, "beam": 4})
     begins = [b"", b"GET / HT", server.head("GET", "/")[:-2], request[:-10], request, server.head("GET", "/"),
               server.head("GET", "/api/runs/1/map?reduction=mean"), server.head("GET", "/api/runs/1/saliency")]
     client = server.connect()

@@ -22,7 +22,7 @@ class AbuseTest(unittest.TestCase):
         self.server = Server(self.attend, self.model)
         self.addCleanup(self.server.__exit__)
         self.idle = self.server.descriptors()
-        self.server.run(source="january", beam=4)  # run 1
+        self.server.run(texts={"source": "january"}, beam=4)  # run 1
 
     def tearDown(self):
         self.assertTrue(self.server.is_running(), "the explorer has ended")
@@ -31,7 +31,7 @@ class AbuseTest(unittest.TestCase):
     def answers_its_page(self):
         """The page's small requests are answered, most within a second. Run 1 may be forgotten by then."""
         times = []
-        for path in ["/", "/api/models", "/api/runs/1", "/api/runs/1/labels?part=cross", "/api/training/0"] * 3:
+        for path in ["/", "/api/models", "/api/runs/1", "/api/runs/1/sequences", "/api/training/0"] * 3:
             begin = time.monotonic()
             self.assertIn(self.server.get(path)[0], (200, 404) if "/runs/1" in path else (200,), path)
             times.append(time.monotonic() - begin)
@@ -65,7 +65,7 @@ class AbuseTest(unittest.TestCase):
             self.answers_its_page()
 
     def test_more_runs_than_there_is_room_for(self):
-        request = self.server.post({"source": "january february " * 30, "beam": 16, "top": 20})
+        request = self.server.post({"texts": {"source": "january february " * 30}, "beam": 16, "top": 20})
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(self.server.ask(request))) for _ in range(64)]
         for thread in threads:
@@ -144,14 +144,14 @@ class AbuseTest(unittest.TestCase):
         numbers = ["-1", "1.5", "1e3", "1e999", str(1 << 31), str(1 << 63), str(1 << 64), "9" * 400]
         for number in numbers:
             for name in ("model", "beam", "top"):
-                text = f'{{"source": "may", "{name}": {number}}}'
+                text = f'{{"texts": {{"source": "may"}}, "{name}": {number}}}'
                 self.assertIn(b'"event":"error"', self.server.ask(self.server.post(text.encode())), text[:60])
-            text = f'{{"source": "may", "start_ids": [{number}]}}'
+            text = f'{{"texts": {{"source": "may"}}, "start_ids": [{number}]}}'
             self.assertIn(b'"event":"error"', self.server.ask(self.server.post(text.encode())), text[:60])
             for path in (f"/api/runs/{number}", f"/api/training/{number}", f"/api/snapshots/{number}/map",
                          f"/api/runs/1/map?layer=decoder.0.cross&head={number}", f"/api/runs/1/map?path={number}",
                          f"/api/runs/1/thumbnails?size={number}", f"/api/snapshots/0/map?step={number}&layer=x",
-                         f"/api/snapshots/0/map?step=1&sentence={number}&layer=x", f"/api/runs/1/labels?path={number}"):
+                         f"/api/snapshots/0/map?step=1&sentence={number}&layer=x", f"/api/runs/1/sequences?path={number}"):
                 answered, body = self.server.get(path)
                 self.assertIn(answered, (400, 404), path[:80])
                 self.assertLess(len(body), 500)
@@ -167,14 +167,14 @@ class AbuseTest(unittest.TestCase):
         self.assertTrue(wait_until(lambda: self.server.memory() <= 1.05 * memory), (memory, self.server.memory()))
 
     def test_reset_in_the_middle_of_a_stream(self):
-        request = self.server.post({"source": "january february " * 30, "beam": 16, "top": 20})
+        request = self.server.post({"texts": {"source": "january february " * 30}, "beam": 16, "top": 20})
         for _ in range(50):
             client = self.server.connect()
             client.sendall(request)
             client.recv(10)
             reset(client)
         self.answers_its_page()
-        self.assertEqual(self.server.run(source="may")[-1]["event"], "done")
+        self.assertEqual(self.server.run(texts={"source": "may"})[-1]["event"], "done")
 
 
 if __name__ == "__main__":

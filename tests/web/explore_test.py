@@ -1,7 +1,7 @@
 """Drives the page of the explorer in a real browser, by mouse and by keyboard.
 
 usage: explore_test.py ATTEND MODEL... [--sentence TEXT] [--chromium PATH] [--chromedriver PATH] [--slowness N]
-The first model must write and have cross attention. Exits with 77 where there is no browser.
+The first model must read one sequence, write another, and look from one to the other and within each. Exits with 77 where there is no browser.
 """
 import argparse
 import json
@@ -131,12 +131,56 @@ class ExploreTest(PageTest):
         self.wait_for_state("view", "beam")
 
     def test_saliency_offers_the_attention_it_shows(self):
-        encoder = next(layer for layer in self.models[0]["layers"] if layer["part"] == "encoder")
-        self.open_link(view="saliency", source=options.sentence, layer=encoder["name"], head="0")
+        reader = next(layer for layer in self.models[0]["layers"] if layer["queries"] == self.read)
+        self.open_link(view="saliency", source=options.sentence, layer=reader["name"], head="0")
         self.browser.wait("return document.querySelectorAll('figcaption')[1].textContent")
         self.assertEqual(self.browser.run("return [...document.querySelectorAll('.picker select')]"
-                                          ".slice(0, 2).map((select) => select.value)"), ["cross", "mean"])
-        self.assertEqual(self.browser.run("return document.querySelector('.picker select').options.length"), 1)
+                                          ".slice(0, 2).map((select) => select.value)"), [self.pair, "mean"])
+        written = self.layer["queries"]  # only the output is explained
+        self.assertEqual(self.browser.run("return [...document.querySelector('.picker select').options]"
+                                          ".map((option) => option.value)"), [self.pair, f"{written}/{written}"])
+
+    def test_saliency_of_what_was_written_before(self):
+        written = self.layer["queries"]
+        self.open_link(view="saliency", source=options.sentence, pair=f"{written}/{written}", row=2, column=1)
+        address = self.last_request("/saliency?")
+        self.assertIn(f"keys={written}", address)
+        rows = read_map(fetch(address))
+        self.browser.wait("return document.querySelector('figcaption output').textContent === arguments[0]",
+                          weight(rows[2][1]))
+        self.assertEqual(rows[0][1], 0)  # it was not yet written
+
+    def test_pairs_of_sequences_are_offered_by_name(self):
+        self.write(options.sentence)
+        written = self.layer["queries"]
+        names = [f"{written} → {self.read}", f"{self.read} → {self.read}", f"{written} → {written}"]
+        self.assertEqual(self.browser.run("return [...document.querySelector('.picker select').options]"
+                                          ".map((option) => option.textContent)"), names)
+        self.choose(0, f"{self.read}/{self.read}")
+        self.wait_for_state("pair", f"{self.read}/{self.read}")
+        self.last_request("reduction=mean")
+        self.browser.click("[role=tab][value=model]")
+        self.browser.wait("return document.querySelector('#controls .choice [aria-pressed=true]')?.textContent"
+                          " === arguments[0]", names[1])
+
+    def test_one_pair_is_no_choice(self):
+        self.open_the_model_of_bytes()
+        self.write("may")
+        is_hidden = "return document.querySelector('.picker select').parentElement.hidden"
+        self.browser.wait(is_hidden)
+        self.browser.click("[role=tab][value=model]")
+        self.browser.wait("return document.querySelector('.overview button')")
+        self.assertIsNone(self.browser.run("return document.querySelector('#controls .choice')"))
+
+    def test_a_language_model_looks_at_itself(self):
+        model = self.find_model(lambda model: model["writes"] and all(s["written"] for s in model["sequences"]),
+                                "of one sequence")
+        self.open_link(model=model, source="january")
+        self.assertTrue(self.browser.text("#written").startswith("january"))
+        rows = read_map(fetch(self.last_request("/map?")))
+        self.assertEqual(len(rows), len(rows[0]))
+        self.assertTrue(self.browser.run("return document.querySelector('#start').parentElement.hidden"))
+        self.open_every_view()
 
     def test_saliency_is_what_the_library_says(self):
         self.open_link(view="saliency", source=options.sentence, row=1, column=2)
@@ -206,18 +250,18 @@ class ExploreTest(PageTest):
         self.browser.wait("return document.querySelector('#view').textContent.includes('This model has no attention')")
         self.assertTrue(self.browser.run("return document.querySelector('.choice [value=heads]').hidden"))
 
-    def test_models_are_compared_where_both_have_the_part(self):
+    def test_models_are_compared_where_both_have_the_pair(self):
         bytes_model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
         self.open_link(view="compare", compare="models", model2=bytes_model, source=options.sentence,
                        layer=self.layer["name"], head="1")
         self.browser.wait("return document.querySelector('figcaption span').textContent")
         self.assertEqual(self.browser.run("return [...document.querySelectorAll('figure:not([hidden]) figcaption span')]"
                                           ".map((title) => title.textContent)"),
-                         [f"model: {self.layer['name']}, head 1", "bytes: output to input, mean of all layers"])
+                         [f"model: {self.layer['name']}, head 1", f"bytes: {self.layer['queries']} → {self.read}, mean of all layers"])
         self.assertIn("no tokens in common", self.browser.text(".compare"))
-        self.choose(0, "encoder")
+        self.choose(0, f"{self.read}/{self.read}")
         self.browser.wait("return document.querySelector('.compare').textContent.includes(arguments[0])",
-                          "There is no attention from input to itself in bytes")
+                          f"There is no {self.read} → {self.read} attention in bytes.")
         self.assertEqual(self.browser.run("return document.querySelectorAll('figure:not([hidden])').length"), 0)
 
     def test_values_can_be_read_under_the_tree_and_along_time(self):
@@ -246,21 +290,20 @@ class ExploreTest(PageTest):
         sentence = "مرحبا بالعالم 👩‍👩‍👧 👍🏽"
         self.write(sentence)
         self.browser.find("#source:dir(rtl)")
-        labels = json.loads(fetch(self.last_request("/labels?")))
-        self.assertEqual(len(labels["columns"]), len(sentence) + 1)  # and the end
+        self.assertEqual(len(self.items_read()), len(sentence) + 1)  # and the end
         self.open_every_view()
         self.browser.click("[role=tab][value=compare]")
         self.browser.find(".words:dir(rtl)")
 
     def test_one_token(self):
         self.write("j")
-        labels = json.loads(fetch(self.last_request("/labels?")))
-        self.assertEqual(labels["columns"][0], "j")
+        self.assertEqual(self.items_read()[0], "j")
         self.open_every_view()
 
     def test_two_thousand_tokens(self):
         months = "january may " * 167
-        self.open_link(source=months[:2000].strip(), target="01", part="encoder")
+        self.open_link(source=months[:2000].strip(), target="01",
+                       pair=f"{self.read}/{self.read}")
         rows = read_map(fetch(self.last_request("/map?")))
         self.assertGreaterEqual(len(rows), 1999)
         self.browser.wait("return document.querySelector('.matrix canvas')")
@@ -282,7 +325,7 @@ class ExploreTest(PageTest):
     def test_a_model_of_bytes(self):
         self.open_the_model_of_bytes()
         self.write("é👍")
-        self.assertEqual(len(self.shown_labels()["columns"]), 6 + 1)
+        self.assertEqual(len(self.items_read()), 6 + 1)
         self.open_every_view()
 
     def test_another_sentence_stops_the_one_before(self):
@@ -290,7 +333,7 @@ class ExploreTest(PageTest):
         self.browser.type("#source", "september " * 80)
         self.browser.keys("Enter")
         self.write("é")
-        self.assertEqual(len(self.shown_labels()["columns"]), 2 + 1)
+        self.assertEqual(len(self.items_read()), 2 + 1)
 
     def test_a_late_answer_about_the_sentence_before_is_not_shown(self):
         """The map of one sentence comes while the next is written, whose first event never comes."""
@@ -310,9 +353,6 @@ class ExploreTest(PageTest):
         self.browser.run("window.isHeld = () => false")
         self.pass_time()
         self.assertEqual(self.browser.text(".place"), "")
-
-    def shown_labels(self):
-        return json.loads(fetch(self.last_request("/labels?")))
 
     def test_the_second_input_gets_the_given_output(self):
         self.open_link(view="compare", source="january", source2="may", target="09")

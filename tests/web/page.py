@@ -29,8 +29,11 @@ def fetch(path):
         return response.read()
 
 
-def post_run(**request):
-    """The events of a run."""
+def post_run(source, model=0, **request):
+    """The events of a run; `source` is what the model reads, or what it continues."""
+    sequences = json.loads(fetch("/api/models"))["models"][model]["sequences"]
+    read = [sequence["name"] for sequence in sequences if not sequence["written"]]
+    request |= {"model": model, "texts": {read[0]: source}} if read else {"model": model, "start": source}
     request = urllib.request.Request(options.url + "/api/runs", json.dumps(request).encode(),
                                      {"Content-Type": "application/json", "Authorization": f"Bearer {options.token}"})
     with urllib.request.urlopen(request) as events:
@@ -56,7 +59,9 @@ class PageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.browser = Browser(options.chromium, options.chromedriver, slowness=options.slowness)
         cls.models = json.loads(fetch("/api/models"))["models"]
-        cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["part"] == "cross")
+        cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["queries"] != layer["keys"])
+        cls.pair = f"{cls.layer['queries']}/{cls.layer['keys']}"  # as the address has it
+        cls.read = cls.layer["keys"]
 
     @classmethod
     def tearDownClass(cls):
@@ -87,7 +92,7 @@ class PageTest(unittest.TestCase):
                           select, value)
 
     def write_and_open_a_head(self):
-        """Opens a head of the first cross layer; gives the rows of its map as the server sent it."""
+        """Opens a head of the first layer between two sequences; gives the rows of its map as the server sent it."""
         self.write(options.sentence)
         self.choose(1, self.layer["name"])
         self.choose(2, "0")
@@ -111,6 +116,11 @@ class PageTest(unittest.TestCase):
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.wait("return document.querySelector('#view').textContent.length > 0")
             self.browser.settle()
+
+    def items_read(self):
+        """The items of the sequence that was read, as the page asked for them last."""
+        sequences = json.loads(fetch(self.last_request("/sequences?")))["sequences"]
+        return next(sequence["items"] for sequence in sequences if sequence["name"] == self.read)
 
     def find_model(self, holds, what):
         found = next((model["id"] for model in self.models if holds(model)), None)

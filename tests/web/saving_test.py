@@ -54,7 +54,7 @@ class SavingTest(PageTest):
         self.browser.settle()
         self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
-        layer = [layer["name"] for layer in snapshots["layers"] if layer["part"] == "cross"][-1]
+        layer = [layer["name"] for layer in snapshots["layers"] if layer["queries"] != layer["keys"]][-1]
         rows = read_map(fetch(f"/api/snapshots/0/map?step={snapshots['steps'][-1]}&layer={layer}"))
         self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
         files = self.save_all()

@@ -151,7 +151,7 @@ class ViewsTest(PageTest):
     def test_the_model_without_attention_is_named(self):
         plain = self.find_model(lambda model: not model["layers"], "without attention")
         self.open_link(view="compare", compare="models", model=plain, model2=0, source="may")
-        self.browser.wait("return document.querySelector('.compare').textContent.includes('to look at in fixed;')")
+        self.browser.wait("return document.querySelector('.compare').textContent.includes('no attention in fixed.')")
 
     def test_a_link_may_ask_for_a_wide_beam(self):
         self.open_link(source="may", beam=32, top=50)

@@ -6,7 +6,7 @@ namespace attend::peers {
 namespace {
 
 Case train_rnn_case(const Inputs& in) {
-  RnnConfig c = RnnConfig::preset("bahdanau");
+  RnnConfig c;
   c.source_vocabulary = c.target_vocabulary = static_cast<size_t>(in.number("vocabulary"));
   c.cell = Cell::kLstm;
   c.embedding = c.hidden = static_cast<size_t>(in.number("width"));

@@ -5,6 +5,8 @@
 
 #include "attend/base/hash.h"
 #include "attend/data/corpus_file.h"
+#include "attend/data/line_records.h"
+#include "attend/data/windows.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/targets/all.h"
@@ -17,8 +19,9 @@ std::string sealed(std::string bytes) {
   if (bytes.size() < sizeof footer) return bytes;
   const size_t at = bytes.size() - sizeof footer;
   std::memcpy(&footer, bytes.data() + at, sizeof footer);
-  const uint64_t table = footer.pairs * kPairBytes;
-  if (footer.pairs < at && table <= at) {
+  const uint64_t columns = footer.columns % (kMostColumns + 1);
+  const uint64_t table = footer.records * table_bytes(columns) + columns * sizeof(ColumnDescriptor);
+  if (footer.records < at && table <= at) {
     footer.table_hash = hash_of(std::string_view(bytes).substr(at - table, table));
     std::memcpy(bytes.data() + at, &footer, sizeof footer);
   }
@@ -36,27 +39,40 @@ void take_corpus(std::string_view bytes) {
   const std::string rest(bytes.substr(1));
   const Corpus corpus(scratch.write("train.corpus", bytes[0] % 2 == 0 ? rest : sealed(rest)));
   std::vector<int32_t> ids;
-  for (size_t pair = 0; pair < corpus.size(); ++pair) {
-    corpus.append_source(pair, ids);
-    corpus.append_target(pair, ids);
-    corpus.line(pair);
+  const RecordLengths lengths = corpus.lengths();
+  size_t items = 0;
+  for (size_t record = 0; record < corpus.size(); ++record) {
+    for (size_t column = 0; column < corpus.columns().size(); ++column) {
+      items += lengths[record][column];
+      corpus.append(record, column, ids);
+    }
+    corpus.line(record);
+    lengths.rows(record);
   }
+  require(ids.size() == items, "a record has the items that its lengths say");
   require(ids.size() <= bytes.size(), "there are no more ids than bytes");
 }
 
 std::vector<std::string> corpus_seeds() {
   const Scratch scratch;
-  CorpusSpec spec;
-  spec.files = {scratch.write("a", "one\ntwo\nfour\n"), scratch.write("b", "x\nyy\n zzz\n")};
+  const auto first = scratch.write("a", "one\ntwo\nfour\n");
+  const auto second = scratch.write("b", "x\nyy\n zzz\n");
   std::vector<std::string> seeds;
-  for (const size_t vocabulary : {256, 100'000}) {
-    spec.source = spec.target = {
-        [](std::string_view line) { return std::vector<int32_t>(line.begin(), line.end()); },
-        vocabulary, 7};
-    build_corpus(spec, scratch.path() / "corpus");
+  const auto add = [&](const RecordSource& source) {
+    build_corpus(source, scratch.path() / "corpus");
     for (const char mode : {'\0', '\1'}) {
       seeds.push_back(mode + contents(scratch.path() / "corpus"));
     }
+  };
+  for (const size_t vocabulary : {256, 100'000}) {
+    const TextEncoder encoder{
+        [](std::string_view line) { return std::vector<int32_t>(line.begin(), line.end()); },
+        vocabulary, 7};
+    const TextEncoder label{
+        [](std::string_view line) { return std::vector<int32_t>{line.front()}; }, 256, 8};
+    add(LineRecords({{{"source", first}, encoder}, {{"target", second}, encoder}}));
+    add(LineRecords({{{"text", first}, encoder}, {{"label", second}, label, ColumnKind::kLabel}}));
+    add(WindowRecords("text", {{first, second}}, encoder, {.context = 4, .overlap = 1}));
   }
   return seeds;
 }

@@ -1,10 +1,10 @@
-// Text as people have it, plain or compressed: lines, then pairs of lines.
+// Text as people have it, plain or compressed: lines, records of two columns, documents.
 #include "attend/data/lines.h"
 
 #include <zlib.h>
 
 #include "attend/base/utf8.h"
-#include "attend/data/pairs.h"
+#include "attend/data/documents.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/targets/all.h"
@@ -34,9 +34,16 @@ void take_lines(std::string_view bytes) {
     require(valid_utf8(lines.line()), "a line is UTF-8");
     require(lines.line().size() <= 3 * kLongest, "a line is no longer than asked for");
   }
-  PairReader columns({path, ""}, kLongest);
+  for (const DocumentKind kind : {DocumentKind::kFile, DocumentKind::kLine, DocumentKind::kBlank}) {
+    DocumentReader documents({.files = {path}, .documents = kind, .longest_line = kLongest});
+    for (size_t count = 0; count < kMostLines && documents.next(); ++count) {
+      require(count > 0 || documents.begins(), "the first line begins a document");
+      require(documents.line() <= kMostLines || count > 0, "lines are counted");
+    }
+  }
+  RecordReader columns(two_columns("source", "target", path, ""), kLongest);
   while (columns.line() < kMostLines && columns.next()) {
-    require(!columns.source().empty() && !columns.target().empty(), "a pair has two sides");
+    require(!columns.text(0).empty() && !columns.text(1).empty(), "a pair has two sides");
   }
 }
 

@@ -58,13 +58,20 @@ const std::vector<std::unique_ptr<Good>>& all_good() {
 
 void use_model(const std::filesystem::path& root) {
   const TextModel model = TextModel::load(root);
-  const Reading reading = given_reading(model, "ab", "c");
-  for (const AttentionLayer& layer : model.model->attention_layers()) {
-    const Tensor map = attention_map(model, reading, layer.name);
+  const Trace trace = given_trace(model, "ab", "c");
+  for (const AttentionLayer& layer : model.model->signature().layers) {
+    const Tensor map = attention_map(model, trace, layer.name);
     require(map.rows() <= 8 && map.width() <= 8, "a map is as large as what was read");
   }
-  const Translator translator({model}, {.search = {.beam = 2, .max_length = 4}});
   const std::string lines[] = {"ab"};
+  if (model.model->classifier() != nullptr) {
+    const std::vector<int32_t> ids[] = {model.tokenizer("text").encode(lines[0])};
+    const Tensor logits = model.classifier().label_logits(model.inputs(ids));
+    require(logits.width() == model.classifier().labels(), "each label has a logit");
+    model.label(0);
+    return;
+  }
+  const Translator translator({model}, {.search = {.beam = 2, .max_length = 4}});
   require(translator(lines).size() == 1, "a line has a translation");
 }
 

@@ -25,7 +25,7 @@ struct Page {
       paths.push_back(scratch.path() / std::to_string(paths.size()));
       const ModelDirectory directory{paths.back()};
       save(model, directory);
-      const Reading sentences[] = {given_reading(model, "ab", "b")};
+      const Trace sentences[] = {given_trace(model, "ab", "b")};
       write_snapshot(directory, 3, model, sentences);
     }
     explorer = std::make_unique<Explorer>(paths);
@@ -56,7 +56,7 @@ size_t number_after(std::string_view text, std::string_view mark) {
 
 void ask(Explorer& explorer, std::string_view what, const Explorer::Parameters& parameters,
          size_t run, size_t model) {
-  if (what == "labels") explorer.labels(run, parameters);
+  if (what == "sequences" || what == "labels") explorer.sequences(run, parameters);
   if (what == "map") explorer.map(run, parameters);
   if (what == "thumbnails") explorer.thumbnails(run, parameters);
   if (what == "run") explorer.run(run);

@@ -2,6 +2,7 @@
 #include "attend/base/error.h"
 #include "attend/io/config.h"
 #include "attend/train/run_config.h"
+#include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/targets/all.h"
 
@@ -9,8 +10,9 @@ namespace attend::fuzz {
 
 void take_run_yaml(std::string_view bytes) {
   peek(bytes, "model.kind", "run.yaml");
+  static const Scratch scratch;
   RunConfig config;
-  read_yaml(config, bytes, "run.yaml");
+  read_run_config(config, scratch.write("run.yaml", bytes));
   RunConfig again;
   try {
     read_yaml(again, to_yaml(config, true), "written");
@@ -34,6 +36,8 @@ std::vector<std::string> run_yaml_seeds() {
       "out: \"quoted \\u00e4\\n\"\nsearch: {beam: ~, length_penalty: .inf}\n",
       "out: |\n  text\n  more\ndata: >-\n  folded\n? key\n: value\n",
       "!!map {out: !!str 1, memory: !binary aGk=}\n",
+      "looks: {every: 3}\nbatch: {pairs: 2}\ntraining: {accumulation: 4}\n",
+      "model: {kind: label, label: {encoder: rnn, target_vocabulary: 5}, rnn: {hidden: 8}}\n",
   };
 }
 

@@ -16,10 +16,10 @@ void take_stored_map(std::string_view bytes) {
   const Snapshot snapshot(directory, 3);
   snapshot.is_of_same(snapshot);
   for (size_t i = 0; i < std::min<size_t>(snapshot.sentences(), 4); ++i) {
-    const Reading reading = snapshot.reading(i);
-    for (const AttentionLayer& layer : model.model->attention_layers()) {
+    const Trace trace = snapshot.trace(model, i);
+    for (const AttentionLayer& layer : model.model->signature().layers) {
       snapshot.map(i, layer.name, {});
-      map_labels(model, reading, layer.part);
+      map_labels(trace, {layer.queries, layer.keys});
     }
   }
 }
@@ -28,7 +28,7 @@ std::vector<std::string> stored_map_seeds() {
   const Scratch scratch;
   const ModelDirectory directory{scratch.path()};
   const TextModel model = small_rnn_model("bahdanau");
-  const Reading sentences[] = {given_reading(model, "ab", "ba"), given_reading(model, "c", "")};
+  const Trace sentences[] = {given_trace(model, "ab", "ba"), given_trace(model, "c", "")};
   write_snapshot(directory, 3, model, sentences);
   return {contents(directory.looks() / "step-3.safetensors")};
 }

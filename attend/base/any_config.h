@@ -1,0 +1,57 @@
+// A config of a type that only a registry knows: the settings of a kind of model, an objective, a
+// task.
+#pragma once
+
+#include <memory>
+#include <typeinfo>
+#include <utility>
+
+#include "attend/base/fields.h"
+
+namespace attend {
+
+// Copies are copies of the config. Its fields are those of what it holds.
+class AnyConfig {
+ public:
+  template <typename Config>
+  requires(!std::is_same_v<std::remove_cvref_t<Config>, AnyConfig>) explicit AnyConfig(
+      Config config)
+      : held_(std::make_unique<Held<Config>>(std::move(config))) {}
+  AnyConfig(const AnyConfig& other) : held_(other.held_->copy()) {}
+  AnyConfig(AnyConfig&&) = default;
+  AnyConfig& operator=(AnyConfig other) {
+    held_ = std::move(other.held_);
+    return *this;
+  }
+  ~AnyConfig() = default;
+
+  // Throws std::bad_cast where it holds another.
+  template <typename Config>
+  Config& as() {
+    return dynamic_cast<Held<Config>&>(*held_).config;
+  }
+  template <typename Config>
+  const Config& as() const {
+    return dynamic_cast<const Held<Config>&>(*held_).config;
+  }
+
+  void fields(detail::FieldCollector& v) { held_->fields(v); }
+
+ private:
+  struct Holder {
+    virtual ~Holder() = default;
+    virtual std::unique_ptr<Holder> copy() const = 0;
+    virtual void fields(detail::FieldCollector& v) = 0;
+  };
+  template <typename Config>
+  struct Held : Holder {
+    Config config;
+    explicit Held(Config given) : config(std::move(given)) {}
+    std::unique_ptr<Holder> copy() const override { return std::make_unique<Held>(config); }
+    void fields(detail::FieldCollector& v) override { config.fields(v); }
+  };
+
+  std::unique_ptr<Holder> held_;
+};
+
+}  // namespace attend

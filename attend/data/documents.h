@@ -1,0 +1,73 @@
+// Plain text as documents: whole files, lines, or paragraphs with blank lines between them.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/data/records.h"
+
+namespace attend {
+
+enum class DocumentKind {
+  kFile,   // each file
+  kLine,   // each line, its end not counted
+  kBlank,  // lines up to a blank one
+};
+std::string_view name_of(DocumentKind kind);
+
+// Text that is held out is never trained on. Of files it is the end of each; of lines and
+// paragraphs some of them, chosen at random, always the same.
+enum class DocumentPart { kAll, kKept, kHeldOut };
+
+struct DocumentFiles {
+  std::vector<std::filesystem::path> files;
+  DocumentKind documents = DocumentKind::kFile;
+  double held_out = 0;  // share of the text, from 0 to 1
+  DocumentPart part = DocumentPart::kAll;
+  size_t longest_line = kLongestLine;  // bytes; longer ones are left out and counted
+};
+
+// Line by line, so that a document may be larger than memory.
+class DocumentReader {
+ public:
+  // Throws ConfigError for a share out of range, and IoError.
+  explicit DocumentReader(DocumentFiles files);
+
+  // Goes to the next line of a document; false at the end of the last.
+  bool next();
+
+  // Until next(). Ends with a line feed where a document has several lines.
+  std::string_view text() const { return text_; }
+  bool begins() const { return begins_; }          // a document
+  size_t line() const { return file_->number(); }  // of its file, from 1
+  const std::string& file() const { return file_->name(); }
+
+  // `records` are documents that were given, `empty` are empty files and blank lines, `too_long`
+  // are lines that were left out.
+  RecordCounts counts() const;
+
+ private:
+  bool next_line();
+  bool next_file();
+  bool wanted(bool begins);
+
+  DocumentFiles files_;
+  size_t opened_ = 0;  // files
+  std::unique_ptr<LineReader> file_;
+  uint64_t bytes_ = 0, cut_ = 0;  // of this file so far, and where what is held out begins
+  bool ended_ = false;            // all files
+  bool inside_ = false;           // a document
+  bool file_has_lines_ = false;
+  bool last_part_ = false;  // of this file: what is held out
+  bool kept_ = true;        // the document that this line is of
+  uint64_t document_ = 0;   // its number, whether it is wanted or not
+  std::string text_;
+  bool begins_ = false;
+  RecordCounts counts_;
+};
+
+}  // namespace attend

@@ -1,0 +1,124 @@
+#include "attend/data/records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == text.npos; }
+
+}  // namespace
+
+std::vector<TextColumn> two_columns(std::string first, std::string second,
+                                    const std::filesystem::path& first_file,
+                                    const std::filesystem::path& second_file) {
+  if (second_file.empty()) {
+    return {{std::move(first), first_file, 1}, {std::move(second), first_file, 2}};
+  }
+  return {{std::move(first), first_file}, {std::move(second), second_file}};
+}
+
+RecordReader::RecordReader(std::vector<TextColumn> columns, size_t longest)
+    : columns_(std::move(columns)), texts_(columns_.size()) {
+  std::vector<std::filesystem::path> paths;
+  for (const TextColumn& column : columns_) {
+    const auto found = std::ranges::find(paths, column.file);
+    if (found != paths.end() && column.file == "-" && column.place == 0) {
+      throw ConfigError(
+          "standard input cannot be {} as well as another column; give one of them as a file, or "
+          "both as columns with a tab between them",
+          column.name);
+    }
+    file_of_.push_back(static_cast<size_t>(found - paths.begin()));
+    if (found != paths.end()) continue;
+    paths.push_back(column.file);
+    files_.push_back(std::make_unique<LineReader>(column.file, longest));
+  }
+  if (files_.empty()) throw ConfigError("records of no columns; name at least one file");
+}
+
+bool RecordReader::next() {
+  while (next_lines()) {
+    if (any_too_long()) {
+      ++counts_.too_long;
+      continue;
+    }
+    split();
+    if (!has_gaps()) {
+      ++counts_.records;
+      return true;
+    }
+    ++counts_.empty;
+  }
+  return false;
+}
+
+RecordCounts RecordReader::counts() const {
+  RecordCounts counts = counts_;
+  for (const auto& file : files_) counts.text += file->counts();
+  return counts;
+}
+
+bool RecordReader::next_lines() {
+  const bool more = files_.front()->next();
+  for (size_t i = 1; i < files_.size(); ++i) {
+    if (files_[i]->next() != more) fail_unequal();
+  }
+  return more;
+}
+
+bool RecordReader::any_too_long() const {
+  return std::ranges::any_of(files_, [](const auto& file) { return file->too_long(); });
+}
+
+// A record without any text is none, whatever may be empty.
+bool RecordReader::has_gaps() const {
+  bool any_text = false;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const bool empty = blank(texts_[i]);
+    if (empty && !columns_[i].may_be_empty) return true;
+    any_text |= !empty;
+  }
+  return !any_text;
+}
+
+void RecordReader::split() {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const LineReader& file = *files_[file_of_[i]];
+    const size_t place = columns_[i].place;
+    texts_[i] = place == 0 ? file.line() : part(file, place);
+  }
+}
+
+// A blank line has no columns, and need not: its record is left out.
+std::string_view RecordReader::part(const LineReader& file, size_t place) const {
+  std::string_view rest = file.line();
+  if (blank(rest)) return {};
+  for (size_t i = 1; i < place; ++i) {
+    const size_t tab = rest.find('\t');
+    if (tab == rest.npos) {
+      throw DataError(
+          "{}:{}: it has {} column{}, but column {} is needed; put tabs between columns",
+          file.name(), file.number(), i, i == 1 ? "" : "s", place);
+    }
+    rest.remove_prefix(tab + 1);
+  }
+  return rest.substr(0, rest.find('\t'));
+}
+
+void RecordReader::fail_unequal() {
+  for (const auto& file : files_) {
+    while (file->next()) continue;
+  }
+  const LineReader& first = *files_.front();
+  const auto other = std::ranges::find_if(
+      files_, [&](const auto& file) { return file->number() != first.number(); });
+  const LineReader& second = other == files_.end() ? first : **other;
+  throw DataError("{} has {} lines but {} has {}; line n of one must belong to line n of the other",
+                  first.name(), first.number(), second.name(), second.number());
+}
+
+}  // namespace attend

@@ -1,0 +1,219 @@
+#include "attend/data/windows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attend/base/hash.h"
+#include "attend/data/corpus_file.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kChunk = 4096;  // lines read at a time, or so many that have this many bytes
+constexpr size_t kChunkBytes = size_t{16} << 20;
+
+// Tokens one by one, into windows.
+class Cutter {
+ public:
+  Cutter(const WindowConfig& config, const SpecialTokens& special)
+      : config_(config), special_(special) {}
+
+  void begin_document(size_t line) {
+    window_ = {special_.start};
+    context_ = 1;
+    line_ = line;
+  }
+  void add(int32_t token, size_t line, std::vector<CorpusRecord>& to) {
+    if (window_.size() == context_) line_ = line;
+    window_.push_back(token);
+    if (window_.size() > config_.context) emit(to);
+  }
+  void end_document(size_t line, std::vector<CorpusRecord>& to) {
+    add(special_.end, line, to);
+    if (window_.size() > context_) emit(to);
+  }
+
+ private:
+  void emit(std::vector<CorpusRecord>& to) {
+    const size_t kept = std::min(config_.overlap + 1, window_.size());
+    std::vector<int32_t> next(window_.end() - static_cast<ptrdiff_t>(kept), window_.end());
+    to.push_back({{std::move(window_), {static_cast<int32_t>(context_)}}, line_});
+    window_ = std::move(next);
+    context_ = window_.size();
+  }
+
+  WindowConfig config_;
+  SpecialTokens special_;
+  std::vector<int32_t> window_;
+  size_t context_ = 0;  // tokens at the front of the window that are not predicted in it
+  size_t line_ = 0;     // of the first that is
+};
+
+class WindowStream : public RecordStream {
+ public:
+  WindowStream(const std::string& column, const DocumentFiles& files, const TextEncoder& encoder,
+               const WindowConfig& config)
+      : encoder_(encoder), reader_(files), cutter_(config, encoder.special) {
+    described_ = {
+        ColumnDescriptor::ids(column, ColumnKind::kTokens, encoder.vocabulary),
+        ColumnDescriptor::ids(context_column(column), ColumnKind::kLabel, config.context + 1)};
+  }
+
+  std::vector<CorpusRecord> next() override {
+    std::vector<CorpusRecord> windows;
+    while (windows.empty() && !ended_) {
+      const std::vector<Line> lines = read_chunk();
+      for (const Line& line : lines) add(line, windows);
+      ended_ = lines.empty();
+      if (ended_) end_document(windows);
+    }
+    for (const CorpusRecord& record : windows) count(record);
+    return windows;
+  }
+
+  CorpusCounts counts() const override {
+    CorpusCounts counts = counts_;
+    counts.read = reader_.counts();
+    return counts;
+  }
+  std::vector<ColumnDescriptor> columns() const override { return described_; }
+
+ private:
+  struct Line {
+    std::vector<int32_t> ids;
+    size_t number;
+    bool begins;  // a document
+  };
+
+  std::vector<Line> read_chunk() {
+    std::vector<TextToEncode> texts;
+    std::vector<Line> lines;
+    size_t bytes = 0;
+    while (lines.size() < kChunk && bytes < kChunkBytes && reader_.next()) {
+      bytes += reader_.text().size();
+      lines.push_back({{}, reader_.line(), reader_.begins()});
+      texts.push_back({&encoder_, std::string(reader_.text())});
+    }
+    std::vector<std::vector<int32_t>> ids = encode_all(texts);
+    for (size_t i = 0; i < ids.size(); ++i) lines[i].ids = std::move(ids[i]);
+    return lines;
+  }
+
+  void add(const Line& line, std::vector<CorpusRecord>& windows) {
+    if (line.begins) {
+      end_document(windows);
+      cutter_.begin_document(line.number);
+      open_ = true;
+    }
+    for (const int32_t id : line.ids) cutter_.add(id, line.number, windows);
+    tokens_ += line.ids.size();
+    line_ = line.number;
+  }
+
+  // A document without tokens would teach nothing but to end at once.
+  void end_document(std::vector<CorpusRecord>& windows) {
+    if (!std::exchange(open_, false)) return;
+    if (std::exchange(tokens_, 0) == 0) {
+      ++counts_.empty;
+    } else {
+      cutter_.end_document(line_, windows);
+    }
+  }
+
+  void count(const CorpusRecord& record) {
+    const auto context = static_cast<size_t>(record.values[1].front());
+    const std::span<const int32_t> predicted = std::span(record.values[0]).subspan(context);
+    described_[0].items += predicted.size();
+    described_[0].unknown += count_unknown(predicted, encoder_);
+    described_[1].items += 1;
+  }
+
+  const TextEncoder& encoder_;
+  DocumentReader reader_;
+  Cutter cutter_;
+  std::vector<ColumnDescriptor> described_;
+  CorpusCounts counts_;
+  bool open_ = false, ended_ = false;  // a document; the text
+  size_t tokens_ = 0, line_ = 0;       // of the document so far; the last line of it
+};
+
+}  // namespace
+
+std::string context_column(std::string_view column) { return fmt::format("{}.context", column); }
+
+void WindowConfig::check() const {
+  if (context == 0) throw ConfigError("windows of 0 tokens; give a context, such as 256");
+  if (overlap >= context) {
+    throw ConfigError(
+        "windows of {} tokens that overlap by {} never get to the next token; the overlap must be "
+        "smaller than the context",
+        context, overlap);
+  }
+}
+
+WindowRecords::WindowRecords(std::string column, DocumentFiles files, TextEncoder encoder,
+                             WindowConfig config)
+    : column_(std::move(column)),
+      files_(std::move(files)),
+      encoder_(std::move(encoder)),
+      config_(config) {
+  config_.check();
+}
+
+std::unique_ptr<RecordStream> WindowRecords::open() const {
+  return std::make_unique<WindowStream>(column_, files_, encoder_, config_);
+}
+
+uint64_t WindowRecords::fingerprint() const {
+  Hash hash;
+  hash.add(column_);
+  for (const auto& file : files_.files) {
+    const uint64_t bytes = fingerprint_of_file(file);
+    hash.add(bytes_of<uint64_t>({&bytes, 1}));
+  }
+  hash.add(fmt::format(" {} {} {} ", name_of(files_.documents), files_.held_out,
+                       static_cast<int>(files_.part)));
+  const SpecialTokens& special = encoder_.special;
+  const uint64_t parts[] = {files_.longest_line,
+                            encoder_.vocabulary,
+                            encoder_.fingerprint,
+                            static_cast<uint64_t>(special.start),
+                            static_cast<uint64_t>(special.end),
+                            config_.context,
+                            config_.overlap,
+                            kCorpusVersion};
+  hash.add(bytes_of<uint64_t>(parts));
+  return hash.value();
+}
+
+std::string WindowRecords::explain_empty(const CorpusCounts& counts) const {
+  const std::string file = files_.files.front().string();
+  if (files_.part == DocumentPart::kHeldOut) {
+    return fmt::format(
+        "{}: a held-out share of {} leaves no document for validation; hold out more "
+        "(data.held_out), or give text for it (data.valid_text)",
+        file, files_.held_out);
+  }
+  return fmt::format(
+      "{}: no document is left of {}: {} are empty, and {} lines are longer than {} bytes", file,
+      counts.read.records + counts.read.empty, counts.left_out_empty(), counts.left_out_too_long(),
+      files_.longest_line);
+}
+
+TeacherRows window_rows(const Tokens& windows, std::span<const int32_t> contexts, int32_t ignored) {
+  if (windows.count() != contexts.size()) {
+    throw DataError("windows: {} of them, but {} contexts", windows.count(), contexts.size());
+  }
+  TokenLines inputs;
+  std::vector<int32_t> labels;
+  for (size_t i = 0; i < windows.count(); ++i) {
+    const std::span<const int32_t> ids = windows.sequence(i);
+    const auto context = static_cast<size_t>(std::max(contexts[i], 1));
+    if (ids.empty()) throw DataError("windows: window {} is empty", i);
+    inputs.add(ids.first(ids.size() - 1));
+    for (size_t at = 1; at < ids.size(); ++at) labels.push_back(at < context ? ignored : ids[at]);
+  }
+  return {inputs.tokens(), Tensor::ids(labels, {labels.size()})};
+}
+
+}  // namespace attend

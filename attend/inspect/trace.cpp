@@ -1,0 +1,239 @@
+#include "attend/inspect/trace.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+#include "attend/base/printable.h"
+#include "attend/decode/covering.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+// A column of one record as it is before it is framed; `pieces` are known where a text was given,
+// which is where unknown tokens can say what they stand for.
+struct Raw {
+  std::vector<int32_t> ids = {};
+  std::vector<std::string> pieces = {};
+};
+
+SequenceRole role_of(const ColumnSpec& column) {
+  if (column.kind == ColumnKind::kLabel) return SequenceRole::kLabel;
+  return column.written ? SequenceRole::kWritten : SequenceRole::kRead;
+}
+
+std::vector<TraceItem> items_of(const Tokenizer& tokenizer, const Raw& raw, Framing framing) {
+  const SpecialTokens special = tokenizer.special();
+  std::vector<TraceItem> items;
+  if (framing.start) items.push_back({tokenizer.piece(special.start)});
+  for (size_t i = 0; i < raw.ids.size(); ++i) {
+    items.push_back({i < raw.pieces.size() ? raw.pieces[i] : tokenizer.piece(raw.ids[i])});
+  }
+  if (framing.end) items.push_back({tokenizer.piece(special.end)});
+  return items;
+}
+
+TraceSequence sequence_of(const TextModel& model, const ColumnSpec& column, const Raw& raw) {
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  TraceSequence sequence{.name = column.name, .role = role_of(column)};
+  if (sequence.role == SequenceRole::kLabel) {
+    sequence.items = {{column.name}};
+    sequence.written = raw.ids;
+    sequence.next = items_of(tokenizer, raw, {});
+    return sequence;
+  }
+  const bool written = sequence.role == SequenceRole::kWritten;
+  sequence.framing = written ? Framing{.start = true} : column.framing;
+  sequence.ids = framed(raw.ids, sequence.framing, tokenizer.special());
+  sequence.items = items_of(tokenizer, raw, sequence.framing);
+  if (written) {
+    sequence.written = framed(raw.ids, {.end = true}, tokenizer.special());
+    sequence.next = items_of(tokenizer, raw, {.end = true});
+  }
+  return sequence;
+}
+
+Raw raw_of(const TextModel& model, const ColumnSpec& column, std::string_view text) {
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  Raw raw{tokenizer.encode(text), tokenizer.pieces(text)};
+  if (column.kind != ColumnKind::kLabel) return raw;
+  if (raw.ids.size() != 1) {
+    throw DataError("{}: '{}' is {} tokens, but a label is one", column.name, shown_name(text),
+                    raw.ids.size());
+  }
+  if (raw.ids.front() < tokenizer.first_piece()) {
+    throw DataError("{}: the model has no label '{}'", column.name, shown_name(text));
+  }
+  return raw;
+}
+
+void check_names(const Signature& signature, const TraceTexts& texts) {
+  for (const auto& [name, _] : texts) signature.column(name);  // throws where there is none
+}
+
+// A column without a text: nothing was written yet.
+Raw missing(const Signature& signature, const ColumnSpec& column) {
+  if (role_of(column) != SequenceRole::kRead) return {};
+  std::vector<std::string_view> read;
+  for (const ColumnSpec& each : signature.columns) {
+    if (role_of(each) == SequenceRole::kRead) read.push_back(each.name);
+  }
+  throw DataError("there is no text for '{}'; the model reads: {}", column.name,
+                  fmt::join(read, ", "));
+}
+
+std::vector<int32_t> searched(const TextModel& model, const Trace& trace, std::string_view start,
+                              const SearchConfig& config) {
+  SearchRuntime runtime = search_runtime(model);
+  if (!start.empty()) runtime.prefixes = {model.tokenizer(trace.written()->name).encode(start)};
+  const auto found =
+      search_covering(model.generator(), *model.model, inputs_of(trace), config, runtime);
+  return found.front().front().tokens;
+}
+
+int32_t likeliest_label(const TextModel& model, const Trace& trace) {
+  const NoGrad no_grad;
+  const std::vector<float> logits = model.classifier().label_logits(inputs_of(trace)).to_vector();
+  const auto number = std::ranges::max_element(logits) - logits.begin();
+  return model.tokenizer(trace.written()->name).first_piece() + static_cast<int32_t>(number);
+}
+
+}  // namespace
+
+std::vector<int32_t> TraceSequence::text_ids() const {
+  if (role == SequenceRole::kLabel) return written;
+  const std::ptrdiff_t first = framing.start ? 1 : 0, last = framing.end ? 1 : 0;
+  return {ids.begin() + first, ids.end() - last};
+}
+
+const TraceSequence& Trace::sequence(std::string_view name) const {
+  return sequences[index_of(name)];
+}
+
+size_t Trace::index_of(std::string_view name) const {
+  const auto found = std::ranges::find(sequences, name, &TraceSequence::name);
+  if (found != sequences.end()) return static_cast<size_t>(found - sequences.begin());
+  std::vector<std::string_view> names(sequences.size());
+  std::ranges::transform(sequences, names.begin(), &TraceSequence::name);
+  throw ConfigError("there is no sequence '{}'; the model has: {}", shown_name(name),
+                    fmt::join(names, ", "));
+}
+
+const TraceSequence* Trace::written() const {
+  const auto is_written = [](const TraceSequence& s) { return s.role != SequenceRole::kRead; };
+  const auto found = std::ranges::find_if(sequences, is_written);
+  return found == sequences.end() ? nullptr : &*found;
+}
+
+std::vector<int32_t> Trace::output() const {
+  return written() == nullptr ? std::vector<int32_t>() : written()->text_ids();
+}
+
+TraceTexts texts_of(const Signature& signature, std::string_view read, std::string_view written) {
+  const ColumnSpec *first = nullptr, *output = nullptr;
+  for (const ColumnSpec& column : signature.columns) {
+    const ColumnSpec*& slot = role_of(column) == SequenceRole::kRead ? first : output;
+    if (slot == nullptr) slot = &column;
+  }
+  TraceTexts texts;
+  if (first != nullptr) texts[first->name] = read;
+  if (first == nullptr && output != nullptr) {
+    texts[output->name] = std::string(read) + std::string(written);
+  } else if (output != nullptr && !written.empty()) {
+    texts[output->name] = written;
+  }
+  return texts;
+}
+
+Trace given_trace(const TextModel& model, const TraceTexts& texts) {
+  const Signature signature = model.model->signature();
+  check_names(signature, texts);
+  Trace trace{.sequences = {}, .layers = signature.layers};
+  for (const ColumnSpec& column : signature.columns) {
+    const auto text = texts.find(column.name);
+    const Raw raw =
+        text == texts.end() ? missing(signature, column) : raw_of(model, column, text->second);
+    trace.sequences.push_back(sequence_of(model, column, raw));
+  }
+  return trace;
+}
+
+Trace given_trace(const TextModel& model, std::string_view read, std::string_view written) {
+  return given_trace(model, texts_of(model.model->signature(), read, written));
+}
+
+Trace written_trace(const TextModel& model, const TraceTexts& texts, const SearchConfig& config) {
+  TraceTexts read = texts;
+  std::string start;
+  for (const ColumnSpec& column : model.model->signature().columns) {
+    if (role_of(column) == SequenceRole::kRead) continue;
+    if (const auto begun = read.extract(column.name)) start = begun.mapped();
+  }
+  const Trace trace = given_trace(model, read);
+  if (trace.written() == nullptr) return trace;
+  if (trace.written()->role == SequenceRole::kLabel) {
+    return with_output(model, trace, std::vector{likeliest_label(model, trace)});
+  }
+  return with_output(model, trace, searched(model, trace, start, config));
+}
+
+Trace written_trace(const TextModel& model, std::string_view text, const SearchConfig& config) {
+  return written_trace(model, texts_of(model.model->signature(), text), config);
+}
+
+Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output) {
+  if (std::ranges::equal(trace.output(), output)) return trace;  // it may know its pieces
+  for (TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kRead) continue;
+    const ColumnSpec column = model.model->signature().column(sequence.name);
+    sequence = sequence_of(model, column, {.ids = {output.begin(), output.end()}});
+  }
+  return trace;
+}
+
+int32_t label_number(const TextModel& model, const TraceSequence& label, int32_t id) {
+  const Tokenizer& tokenizer = model.tokenizer(label.name);
+  const int32_t number = id - tokenizer.first_piece();
+  if (number >= 0 && static_cast<size_t>(number) < model.classifier().labels()) return number;
+  throw DataError("{}: the model has no label {}, but {} of them, from {}", label.name, id,
+                  model.classifier().labels(), tokenizer.first_piece());
+}
+
+Batch inputs_of(const Trace& trace) {
+  Batch inputs(1);
+  for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kRead) inputs.add(sequence.name, one_sequence(sequence.ids));
+  }
+  return inputs;
+}
+
+std::vector<Trace> traces_of(const TextModel& model, const Batch& records) {
+  const Signature signature = model.model->signature();
+  std::vector<Trace> traces(records.size(), {.sequences = {}, .layers = signature.layers});
+  for (const ColumnSpec& column : signature.columns) {
+    const Tokens tokens = records.tokens(column.name);
+    for (size_t i = 0; i < records.size(); ++i) {
+      const auto ids = tokens.sequence(i);
+      traces[i].sequences.push_back(sequence_of(model, column, {.ids = {ids.begin(), ids.end()}}));
+    }
+  }
+  return traces;
+}
+
+void check_length(std::string_view command, const ColumnSpec& column, size_t tokens, size_t most) {
+  const std::optional<size_t> longest = column.longest();
+  if (longest && tokens > *longest) {
+    throw DataError(
+        "{}: '{}' has {} tokens, but the model has positions for {}; use a shorter text", command,
+        column.name, tokens, *longest);
+  }
+  if (tokens > most) {
+    throw DataError("{}: '{}' has {} tokens; at most {} can be shown, so use a part of the text",
+                    command, column.name, tokens, most);
+  }
+}
+
+}  // namespace attend

@@ -1,0 +1,53 @@
+#include "attend/models/registry.h"
+
+#include <fmt/ranges.h>
+
+#include "attend/base/error.h"
+#include "attend/base/printable.h"
+#include "attend/models/conv.h"
+#include "attend/models/label.h"
+#include "attend/models/rnn.h"
+#include "attend/models/transformer.h"
+
+namespace attend {
+
+std::span<const ModelKind> model_kinds() {
+  static const std::vector<ModelKind> all = {transformer_kind(), rnn_kind(), conv_kind(),
+                                             label_kind()};
+  return all;
+}
+
+const ModelKind& model_kind(std::string_view name) {
+  for (const ModelKind& kind : model_kinds()) {
+    if (kind.name == name) return kind;
+  }
+  throw ConfigError("unknown kind of model '{}'; there are: {}", shown_name(name),
+                    fmt::join(model_kind_names(), ", "));
+}
+
+std::vector<std::string> model_kind_names() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> encoder_kind_names() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    if (kind.make_encoder != nullptr) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const ModelKind& kind : model_kinds()) {
+    for (const ModelPreset& preset : kind.presets) {
+      if (!names.empty()) names += ", ";
+      names += preset.name;
+    }
+  }
+  return names;
+}
+
+}  // namespace attend

@@ -1,0 +1,104 @@
+#include "attend/serve/run_request.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "attend/base/error.h"
+#include "attend/base/printable.h"
+#include "attend/io/bounded_json.h"
+#include "attend/io/json_text.h"
+
+namespace attend {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kWidestBeam = 16, kMostCandidates = 20;  // as the page has them
+
+// A value for a message; what holds others is only named.
+std::string brief(const Json& value) {
+  if (value.is_structured()) return fmt::format("an {}", value.type_name());
+  return json_text(value).substr(0, 40);
+}
+
+// JSON would make a large number of a negative one, and a whole one of a fraction.
+size_t number_of(const Json& json, const char* name, size_t otherwise) {
+  if (!json.contains(name)) return otherwise;
+  const Json& value = json[name];
+  if (value.is_number_unsigned()) return value.get<size_t>();
+  throw ConfigError("run: {} is {}; use a whole number from 0", name, brief(value));
+}
+
+std::vector<int32_t> ids_of(const Json& json, const char* name) {
+  std::vector<int32_t> ids;
+  if (!json.contains(name) || json[name].is_null()) return ids;
+  if (!json[name].is_array()) {
+    throw ConfigError("run: {} is {}; use an array of ids", name, brief(json[name]));
+  }
+  for (const Json& id : json[name]) {
+    if (!id.is_number_unsigned() || id.get<size_t>() > std::numeric_limits<int32_t>::max()) {
+      throw ConfigError("run: {} has {}; ids are whole numbers from 0", name, brief(id));
+    }
+    ids.push_back(id.get<int32_t>());
+  }
+  return ids;
+}
+
+// {"source": text, ...}.
+TraceTexts texts_of(const Json& json) {
+  TraceTexts texts;
+  if (!json.contains("texts")) return texts;
+  const Json& given = json["texts"];
+  if (!given.is_object()) {
+    throw ConfigError("run: texts is {}; use an object with a text for each sequence that is read",
+                      brief(given));
+  }
+  for (const auto& [name, text] : given.items()) {
+    if (!text.is_string()) {
+      throw ConfigError("run: the text of '{}' is {}; use a string", shown_name(name), brief(text));
+    }
+    texts[name] = text.get<std::string>();
+  }
+  return texts;
+}
+
+Json parse_request(std::string_view text) {
+  constexpr DocumentLimits kLimits{.values = 20'000, .depth = 16};
+  try {
+    return parse_bounded_json(text, "the request", kLimits);
+  } catch (const FormatError& error) {
+    throw DataError("run: {}", error.what());
+  }
+}
+
+}  // namespace
+
+RunRequest RunRequest::parse(std::string_view text) {
+  const Json json = parse_request(text);
+  if (!json.is_object()) throw DataError("run: the request is not a JSON object");
+  RunRequest request;
+  try {
+    request.model = number_of(json, "model", request.model);
+    request.texts = texts_of(json);
+    request.start = json.value("start", "");
+    request.start_ids = ids_of(json, "start_ids");
+    if (json.contains("output") && !json["output"].is_null()) {
+      request.output = json["output"].get<std::string>();
+    }
+    request.beam = number_of(json, "beam", request.beam);
+    request.top = number_of(json, "top", request.top);
+  } catch (const nlohmann::json::exception&) {
+    throw DataError("run: start and output are strings");
+  }
+  if (!request.start.empty() && !request.start_ids.empty()) {
+    throw ConfigError("run: give the beginning as start or as start_ids, not both");
+  }
+  const auto within = [](size_t asked, size_t limit) { return asked >= 1 && asked <= limit; };
+  if (!within(request.beam, kWidestBeam) || !within(request.top, kMostCandidates)) {
+    throw ConfigError("run: a beam of {} and {} candidates; the page takes 1 to {} and 1 to {}",
+                      request.beam, request.top, kWidestBeam, kMostCandidates);
+  }
+  return request;
+}
+
+}  // namespace attend

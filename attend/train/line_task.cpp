@@ -1,0 +1,73 @@
+#include "attend/train/line_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+
+namespace attend {
+
+void LineTask::check_text(const RunConfig& config, Split split, bool all) const {
+  const std::vector<TextColumn> text = texts(config.data, split);
+  RecordReader reader(text);
+  const bool in_one_file = text.size() > 1 && text.front().file == text.back().file;
+  try {
+    while (reader.next() && all) {
+    }
+  } catch (const DataError& error) {
+    if (!in_one_file) throw;
+    throw DataError("{}; if each {} is in a file of its own, give {}", error.what(),
+                    text.back().name, second_flag());
+  }
+  if (reader.counts().records > 0) return;
+  throw DataError("train: no text in {}{}", text.front().file.string(),
+                  in_one_file ? "" : " and " + text.back().file.string());
+}
+
+bool LineTask::same_text(const DataConfig& a, const DataConfig& b) const {
+  return texts(a, Split::kTraining) == texts(b, Split::kTraining);
+}
+
+std::vector<std::string> LineTask::limits(const RunConfig& config,
+                                          const Signature& signature) const {
+  std::vector<std::string> found;
+  for (const ColumnSpec& column : signature.columns) {
+    const LineLimit limit = line_limit(column, config.data.longest);
+    if (!limit.by_positions) continue;
+    found.push_back(fmt::format("at most {} {} tokens, not {}: the model has no more positions",
+                                limit.tokens, column.name, config.data.longest));
+  }
+  return found;
+}
+
+std::unique_ptr<RecordSource> LineTask::source(const RunConfig& config, const Signature& signature,
+                                               const Tokenizers& tokenizers, Split split) const {
+  std::vector<LineColumn> lines;
+  const std::vector<TextColumn> text = texts(config.data, split);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnSpec& column = signature.column(columns[i].name);
+    lines.push_back({.text = text[i],
+                     .encoder = encoder_of(tokenizers.at(column.name)),
+                     .kind = column.kind,
+                     .longest = line_limit(column, config.data.longest).tokens});
+    lines.back().text.may_be_empty = columns[i].may_be_empty;
+  }
+  return std::make_unique<LineRecords>(std::move(lines));
+}
+
+std::shared_ptr<const Tokenizer> train_on_columns(const TokenizerConfig& config,
+                                                  const std::vector<TextColumn>& columns,
+                                                  const std::vector<size_t>& which) {
+  RecordReader reader(columns);
+  size_t next = which.size();
+  return train_tokenizer(config, [&]() -> std::optional<std::string_view> {
+    if (next == which.size()) {
+      if (!reader.next()) return std::nullopt;
+      next = 0;
+    }
+    return reader.text(which[next++]);
+  });
+}
+
+}  // namespace attend

@@ -1,0 +1,31 @@
+// Tasks whose records are lines of text: line n of each column belongs to line n of the others.
+#pragma once
+
+#include "attend/data/line_records.h"
+#include "attend/decode/line_limit.h"
+#include "attend/train/task.h"
+
+namespace attend {
+
+class LineTask : public Task {
+ public:
+  void check_text(const RunConfig& config, Split split, bool all) const override;
+  bool same_text(const DataConfig& a, const DataConfig& b) const override;
+  std::vector<std::string> limits(const RunConfig& config,
+                                  const Signature& signature) const override;
+  std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,
+                                       const Tokenizers& tokenizers, Split split) const override;
+
+ protected:
+  // Where the text of each column is.
+  virtual std::vector<TextColumn> texts(const DataConfig& data, Split split) const = 0;
+  // The flag that gives the second column, which messages suggest where there is none.
+  virtual std::string_view second_flag() const = 0;
+};
+
+// A tokenizer of some columns of the records, trained on all their texts.
+std::shared_ptr<const Tokenizer> train_on_columns(const TokenizerConfig& config,
+                                                  const std::vector<TextColumn>& columns,
+                                                  const std::vector<size_t>& which);
+
+}  // namespace attend

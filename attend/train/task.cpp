@@ -1,0 +1,88 @@
+#include "attend/train/task.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+
+namespace attend {
+namespace {
+
+bool fits(const Task& task, const Signature& signature) {
+  return std::ranges::equal(task.columns, signature.columns,
+                            [](const TaskColumn& wanted, const ColumnSpec& column) {
+                              return wanted.name == column.name && wanted.kind == column.kind;
+                            });
+}
+
+// "--preset label, --preset tiny": models that a task can train.
+std::string fitting_presets(const Task& task) {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    if (kind.presets.empty()) continue;
+    const ModelConfig config = ModelConfig::of_preset(kind.presets.front().name);
+    if (!fits(task, signature_of(config))) continue;
+    for (const ModelPreset& preset : kind.presets) names.emplace_back(preset.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+[[noreturn]] void fail_other_data(const Task& task, const Task& given) {
+  const std::string presets = fitting_presets(given);
+  throw ConfigError(
+      "train: the model needs {} (task {}), but the data has {} (task {}); give {}{}",
+      task.column_names(), task.name, given.column_names(), given.name, task.flags,
+      presets.empty() ? "" : fmt::format(", or choose another model by --preset: {}", presets));
+}
+
+}  // namespace
+
+std::string Task::column_names() const {
+  std::vector<std::string_view> names;
+  for (const TaskColumn& column : columns) names.push_back(column.name);
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::span<const std::unique_ptr<const Task>> tasks() {
+  static const auto all = [] {
+    std::vector<std::unique_ptr<const Task>> made;
+    made.push_back(translate_task());
+    made.push_back(language_model_task());
+    made.push_back(classify_task());
+    return made;
+  }();
+  return all;
+}
+
+const Task& task_of_columns(const Signature& signature) {
+  for (const auto& task : tasks()) {
+    if (fits(*task, signature)) return *task;
+  }
+  std::vector<std::string> names;
+  for (const ColumnSpec& column : signature.columns) names.push_back(column.name);
+  throw ConfigError("train: no task has the columns of this model: {}", fmt::join(names, ", "));
+}
+
+const Task& task_of(const RunConfig& config, const Signature& signature) {
+  const Task& task = task_of_columns(signature);
+  if (task.has_text(config.data, Split::kTraining)) return task;
+  for (const auto& other : tasks()) {
+    if (other->has_text(config.data, Split::kTraining)) fail_other_data(task, *other);
+  }
+  throw ConfigError("train: there is no text to train on; give {}", task.flags);
+}
+
+std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
+                                          const Signature& signature) {
+  const std::string& chosen = config.training.objective;
+  const ObjectiveKind& kind = objective_kind(chosen == "auto" ? task.objective : chosen);
+  return kind.make(config.training, signature);
+}
+
+TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return {[tokenizer](std::string_view line) { return tokenizer->encode(line); }, tokenizer->size(),
+          tokenizer->fingerprint(), tokenizer->special()};
+}
+
+}  // namespace attend

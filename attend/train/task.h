@@ -1,0 +1,97 @@
+// What a model is trained for. A task names the columns of its records, where their text comes
+// from, the objective, the metrics, and the command that uses the trained model: a file and a line
+// of the registry. Which one it is follows from what the model reads and writes.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attend/base/hash.h"
+#include "attend/data/corpus_build.h"
+#include "attend/models/text_model.h"
+#include "attend/train/objective.h"
+#include "attend/train/run_config.h"
+
+namespace attend {
+
+enum class Split { kTraining, kValidation };
+
+struct TaskColumn {
+  std::string_view name;
+  ColumnKind kind = ColumnKind::kTokens;
+  bool may_be_empty = false;
+};
+
+// What validation decodes to judge a model, beside its loss.
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  // The metric's value. Throws Stopped (decode/search.h) when `stop` becomes true.
+  virtual double operator()(const TextModel& model, const std::atomic<bool>& stop) const = 0;
+  // All that the value depends on beside the model.
+  virtual void add_to(Hash& hash) const = 0;
+  virtual size_t left_out() const { return 0; }  // lines that the model has no positions for
+};
+
+class Task {
+ public:
+  std::string_view name, summary;
+  std::vector<TaskColumn> columns;
+  std::string_view objective;   // unless another is set
+  std::vector<Metric> metrics;  // that validation can measure
+  std::string_view command;     // "translate", for `attend translate`
+  std::string_view records;     // what its records are called: "pairs"
+  std::string_view flags;       // that give its text: "--source FILE --target FILE"
+  std::string_view valid_flags;
+
+  virtual ~Task() = default;
+
+  // Whether there is text for it. Training text may be that of a similar task, under its names.
+  virtual bool has_text(const DataConfig& data, Split split) const = 0;
+  // Throws ConfigError for settings that do not go together.
+  virtual void check(const RunConfig& config) const = 0;
+  // Throws Error for a file that is missing, empty, or does not fit the others; `all` reads to the
+  // end.
+  virtual void check_text(const RunConfig& config, Split split, bool all) const = 0;
+  virtual bool same_text(const DataConfig& a, const DataConfig& b) const = 0;  // of training
+  // What the model allows less of than the settings ask for, for a person.
+  virtual std::vector<std::string> limits(const RunConfig& config,
+                                          const Signature& signature) const = 0;
+
+  // By the names of the columns.
+  virtual Tokenizers train_tokenizers(const RunConfig& config) const = 0;
+  virtual std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,
+                                               const Tokenizers& tokenizers, Split split) const = 0;
+  // Of config.validation.metric, which is not the loss. The corpus is that of validation.
+  virtual std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
+                                       const Signature& signature,
+                                       const Tokenizers& tokenizers) const = 0;
+
+  std::string column_names() const;  // "source and target"
+};
+
+std::span<const std::unique_ptr<const Task>> tasks();
+const Task& task_of_columns(const Signature& signature);  // ConfigError where there is none
+
+// The task that trains a model. Throws ConfigError, which says what would fit, where the data have
+// other columns.
+const Task& task_of(const RunConfig& config, const Signature& signature);
+
+// The objective of a run: the one that is set, or the task's.
+std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
+                                          const Signature& signature);
+
+// A tokenizer, as a corpus is made with it.
+TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer);
+
+// The registry's lines.
+std::unique_ptr<const Task> translate_task();
+std::unique_ptr<const Task> language_model_task();
+std::unique_ptr<const Task> classify_task();
+
+}  // namespace attend

@@ -1,0 +1,158 @@
+// `attend evaluate MODEL`: what a model writes, or how it labels, against what is right.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "attend/base/error.h"
+#include "attend/data/reference_texts.h"
+#include "attend/decode/score.h"
+#include "attend/decode/translator.h"
+#include "attend/metrics/perplexity.h"
+#include "cli/evaluate_parts.h"
+#include "cli/labels.h"
+
+namespace attend::cli {
+namespace {
+
+MetricResult perplexity_result(const LikelihoodStats& stats, std::string_view unit) {
+  const double nats = nats_per_token(stats);
+  return {perplexity(stats),
+          fmt::format("{:.4f} nats in each of {} {}", nats, stats.tokens, unit),
+          {{"nats_per_token", nats}, {"tokens", stats.tokens}}};
+}
+
+MetricResult measure_perplexity(const TextModel& model, std::span<const std::string> sources,
+                                std::span<const std::string> targets, size_t batch) {
+  LikelihoodStats stats;
+  for (const ScoredText& text : score_text(model, sources, targets, batch)) {
+    stats += {text.scored.total, text.scored.log_probabilities.size()};
+  }
+  return perplexity_result(stats, "tokens");
+}
+
+// File by file, with empty lines where a source has fewer references than others.
+void add_references(EvaluatedTexts& texts, const ReferenceTexts& right) {
+  size_t most = 0;
+  for (const auto& targets : right.targets) most = std::max(most, targets.size());
+  for (size_t n = 0; n < most; ++n) {
+    auto& file = texts.references.emplace_back();
+    for (const auto& targets : right.targets) file.push_back(n < targets.size() ? targets[n] : "");
+  }
+}
+
+// Before any work: a line that is too long for the model.
+void check_lengths(const EvaluateOptions& options, const TextModel& model, const ColumnSpec& column,
+                   std::span<const std::string> lines, const std::filesystem::path& file) {
+  const LineLimit limit = line_limit(column, options.batching.longest_line);
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t tokens = tokenizer.encode(lines[i]).size();
+    if (!limit.allows(tokens)) limit.fail(fmt::format("{}:{}", file.string(), i + 1), tokens);
+  }
+}
+
+// Metrics that were asked for and mean nothing for this model.
+void check_metrics(const EvaluateOptions& options, std::initializer_list<std::string_view> possible,
+                   std::string_view what) {
+  for (const std::string& name : options.metrics) {
+    if (std::ranges::find(possible, name) != possible.end()) continue;
+    throw ConfigError("evaluate: --metric {} does not apply to {}; use {}", name, what,
+                      fmt::join(possible, " or "));
+  }
+}
+
+Results evaluate_generator(const EvaluateOptions& options, const TextModel& model) {
+  TranslatorConfig config{.batch_tokens = options.batching.batch_tokens};
+  options.search.apply(config.search);
+  const LinePairs pairs = source_pairs(options);
+  check_lengths(options, model, pairs);
+  EvaluatedTexts texts;
+  for (const auto& file : options.references) {
+    add_reference(texts, file, pairs.sources.size(), options.source);
+  }
+  const ReferenceTexts right = reference_texts(pairs.sources, pairs.targets, options.grouped);
+  add_references(texts, right);
+
+  Results results;
+  const bool translates = std::ranges::any_of(
+      text_metrics(), [&](const TextMetric& m) { return options.chosen(m.name, m.usual); });
+  if (translates) {
+    const Translator translate({model}, config);
+    for (const Translation& t : translate(right.sources)) texts.hypotheses.push_back(t.texts[0]);
+    results = measure_texts(options, texts);
+  }
+  if (options.chosen(kPerplexity, true)) {
+    results.emplace_back(kPerplexity, measure_perplexity(model, pairs.sources, pairs.targets,
+                                                         options.batching.batch_tokens));
+  }
+  return results;
+}
+
+// A model that reads nothing but what it writes: each line is a text of its own.
+Results evaluate_language_model(const EvaluateOptions& options, const TextModel& model) {
+  check_metrics(options, {kPerplexity}, "a model that continues a text");
+  if (options.text.empty()) {
+    throw ConfigError("evaluate: the model continues a text; give --text FILE");
+  }
+  const std::vector<std::string> lines = read_lines(options.text);
+  check_lengths(options, model, model.written(), lines, options.text);
+  return {{kPerplexity, measure_perplexity(model, {}, lines, options.batching.batch_tokens)}};
+}
+
+// Labels that the model does not have count as wrong, and are left out of the perplexity.
+Results evaluate_classifier(const EvaluateOptions& options, const TextModel& model) {
+  check_metrics(options, {kAccuracy, kPerplexity}, "a model that gives labels");
+  const std::filesystem::path& text = options.text.empty() ? options.source : options.text;
+  const std::filesystem::path& label = options.label.empty() ? options.target : options.label;
+  const LinePairs pairs = read_pairs(text, label);
+  check_lengths(options, model, *model.read(), pairs.sources, text);
+  const Tokenizer& tokenizer = model.tokenizer("label");
+  const auto all = label_log_probabilities(model, pairs.sources, options.batching.batch_tokens);
+  LikelihoodStats stats;
+  size_t right = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<int32_t> ids = tokenizer.encode(pairs.targets[i]);
+    const int32_t number = ids.size() == 1 ? ids.front() - tokenizer.first_piece() : -1;
+    if (number < 0) continue;
+    stats += {all[i][static_cast<size_t>(number)], 1};
+    right += best_labels(all[i], 1).front().number == static_cast<size_t>(number) ? 1 : 0;
+  }
+  Results results;
+  if (options.chosen(kAccuracy, true)) {
+    const double accuracy = 100.0 * static_cast<double>(right) / static_cast<double>(all.size());
+    results.push_back({kAccuracy,
+                       {accuracy,
+                        fmt::format("{} of {} lines", right, all.size()),
+                        {{"right", right}, {"lines", all.size()}}}});
+  }
+  if (options.chosen(kPerplexity, true)) {
+    results.emplace_back(kPerplexity, perplexity_result(stats, "labels"));
+  }
+  return results;
+}
+
+}  // namespace
+
+Results evaluate_model(const EvaluateOptions& options) {
+  const TextModel model = TextModel::load(options.model);
+  model.model->pack();
+  if (model.model->classifier() != nullptr) return evaluate_classifier(options, model);
+  model.generator();  // says what it is if it does not write either
+  return model.read() ? evaluate_generator(options, model)
+                      : evaluate_language_model(options, model);
+}
+
+LinePairs source_pairs(const EvaluateOptions& options) {
+  if (!options.source.empty()) return read_pairs(options.source, options.target);
+  throw ConfigError(
+      "evaluate: the model reads one text and writes another; give --source FILE --target FILE");
+}
+
+void check_lengths(const EvaluateOptions& options, const TextModel& model, const LinePairs& pairs) {
+  check_lengths(options, model, *model.read(), pairs.sources, options.source);
+  check_lengths(options, model, model.written(), pairs.targets,
+                options.target.empty() ? options.source : options.target);
+}
+
+}  // namespace attend::cli

@@ -1,0 +1,56 @@
+// What the parts of `attend evaluate` share.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attend/models/text_model.h"
+#include "cli/config_flags.h"
+#include "cli/evaluate_metrics.h"
+#include "cli/numbers.h"
+#include "cli/text_input.h"
+
+namespace attend::cli {
+
+inline constexpr std::string_view kPerplexity = "perplexity", kAccuracy = "accuracy";
+
+struct EvaluateOptions {
+  std::filesystem::path model, source, target, text, label, hypotheses, alignments, gold;
+  std::vector<std::filesystem::path> references;
+  std::vector<std::string> metrics;
+  std::string tokenize = "13a";
+  bool lowercase = false, grouped = false, json = false;
+  Batching batching;
+  ConfigFlags search;
+
+  bool with_model() const { return !model.empty(); }
+  bool chosen(std::string_view name, bool usual) const {
+    return metrics.empty() ? usual : std::ranges::count(metrics, name) > 0;
+  }
+};
+
+using Results = std::vector<std::pair<std::string_view, MetricResult>>;
+
+// What a model does with text whose right answers are known.
+Results evaluate_model(const EvaluateOptions& options);
+
+// Given links against gold ones; and the error rate of every layer and head of a model.
+Results evaluate_alignments(const EvaluateOptions& options);
+int rank_layers(const EvaluateOptions& options);
+
+// Texts by the metrics that were chosen, and one more file of references for them.
+Results measure_texts(const EvaluateOptions& options, const EvaluatedTexts& texts);
+void add_reference(EvaluatedTexts& texts, const std::filesystem::path& file, size_t lines,
+                   const std::filesystem::path& beside);
+
+// Lines for a model that reads one text and writes another. Throws ConfigError where there are
+// none.
+LinePairs source_pairs(const EvaluateOptions& options);
+// Before any work: DataError for a line that is too long for the model.
+void check_lengths(const EvaluateOptions& options, const TextModel& model, const LinePairs& pairs);
+
+}  // namespace attend::cli

@@ -1,0 +1,152 @@
+#include "attend/train/task.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "attend/data/windows.h"
+#include "attend/io/config.h"
+#include "attend/models/label.h"
+#include "tests/data/files.h"
+#include "tests/train/small_run.h"
+
+namespace attend {
+namespace {
+
+Signature signature_of_columns(std::vector<ColumnSpec> columns) { return {std::move(columns), {}}; }
+
+TEST(Task, FollowsFromWhatTheModelReadsAndWrites) {
+  EXPECT_EQ(task_of_columns(signature_of(ModelConfig("transformer"))).name, "translate");
+  EXPECT_EQ(task_of_columns(signature_of(ModelConfig("label"))).name, "classify");
+  EXPECT_EQ(task_of_columns(signature_of_columns({{.name = "text", .written = true}})).name,
+            "language_model");
+  expect_error<ConfigError>([] { task_of_columns(signature_of_columns({{.name = "image"}})); },
+                            "no task has the columns of this model: image");
+  for (const auto& task : tasks()) {
+    EXPECT_NO_THROW(objective_kind(task->objective)) << task->name;
+    EXPECT_EQ(task->metrics.front(), Metric::kLoss);
+  }
+}
+
+TEST(Task, DataOfAnotherTaskAreRefusedWithWhatWouldFit) {
+  RunConfig config;
+  config.out = "model";
+  config.data.text = {"reviews"};
+  config.data.label = "stars";
+  expect_error<ConfigError>([&] { config.check(); },
+                            "the model needs source and target (task translate), but the data has "
+                            "text and label (task classify); give --source FILE --target FILE, or "
+                            "choose another model by --preset: label");
+  config.data.label = "";
+  expect_error<ConfigError>([&] { config.check(); }, "but the data has text (task language_model)");
+  config.data = {};
+  expect_error<ConfigError>([&] { config.check(); },
+                            "there is no text to train on; give --source FILE --target FILE");
+  config.model = ModelConfig("label");
+  config.data.text = {"reviews"};
+  config.validation.metric = Metric::kBleu;
+  expect_error<ConfigError>([&] { config.check(); },
+                            "validation.metric bleu does not fit the task classify; choose loss, "
+                            "accuracy");
+}
+
+class TaskTest : public DataFiles {
+ protected:
+  // Texts and what is said of them.
+  RunConfig label_run() const {
+    RunConfig config;
+    config.out = directory_ / "model";
+    config.model = ModelConfig("label");
+    auto& encoder =
+        config.model.settings.as<LabelConfig>().encoder.settings.as<TransformerConfig>();
+    encoder.width = 16, encoder.heads = 2, encoder.encoder_layers = 1, encoder.feed_forward = 32;
+    config.data.text = {write("texts", "a fine film\na dull film\nfine , fine\ndull and long\n")};
+    config.data.label = write("labels", "very good\nbad\nvery good\nbad\n");
+    config.data.valid_text = config.data.text;
+    config.data.valid_label = config.data.label;
+    config.vocabulary.tokenizer.kind = TokenizerKind::kWord;
+    config.training.steps = 60;
+    config.training.label_smoothing = 0;
+    config.optimizer.rate = 0.01;
+    config.schedule.warmup = 5;
+    config.validation.metric = Metric::kAccuracy;
+    config.validation.every = 30;
+    return config;
+  }
+};
+
+TEST_F(TaskTest, ClassifiersLearnLabels) {
+  RunConfig config = label_run();
+  Messages messages;
+  const RunResult result = run_training(config, messages, false);
+  EXPECT_EQ(result.best_score, 100.0);
+  EXPECT_TRUE(messages.has("task: classify (text and label), objective label")) << messages.text;
+  EXPECT_TRUE(messages.has("2 labels (line)")) << messages.text;
+  EXPECT_TRUE(messages.has("data: 4 texts, 12 text tokens")) << messages.text;
+  const TextModel model = TextModel::load(config.out);
+  EXPECT_EQ(model.classifier().labels(), 2u);
+  EXPECT_EQ(model.tokenizer("label").kind(), TokenizerKind::kLine);
+}
+
+TEST_F(TaskTest, LabelsMayStillBeGivenAsTargets) {
+  RunConfig config = label_run();
+  config.training.steps = 3;
+  run(config);
+  const auto expected = outcome(config.out);
+  DataConfig& data = config.data;
+  config.out = directory_ / "other";
+  data.source = data.text.front(), data.target = data.label;
+  data.valid_source = data.valid_text.front(), data.valid_target = data.valid_label;
+  data.text.clear(), data.valid_text.clear();
+  data.label = data.valid_label = "";
+  run(config);
+  EXPECT_EQ(outcome(config.out), expected);
+  data.text = {data.source};
+  expect_error<ConfigError>([&] { run(config); }, "data.text and data.source are both given");
+}
+
+TEST_F(TaskTest, ALabelOfSeveralTokensNamesItsLine) {
+  RunConfig config = label_run();
+  config.vocabulary.target_kind = TokenizerKind::kWord;
+  expect_error<DataError>([&] { run(config); }, "labels:1: a label of 2 tokens");
+  EXPECT_FALSE(fs::exists(config.out));
+}
+
+TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
+  RunConfig config;
+  config.data.text = {write("book", "abcde\nfgh\n")};
+  config.data.context = 4;
+  config.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
+  Signature signature = signature_of_columns({{.name = "text", .written = true}});
+  const Task& task = task_of(config, signature);
+  ASSERT_EQ(task.name, "language_model");
+  const Tokenizers tokenizers = task.train_tokenizers(config);
+  const auto corpus = [&] {
+    return open_corpus(*task.source(config, signature, tokenizers, Split::kTraining),
+                       directory_ / "corpus");
+  };
+  const Corpus windows = corpus();
+  EXPECT_EQ(windows.columns()[0].items, 10u + 1u) << "the ends of lines, and of the document";
+  EXPECT_EQ(windows.columns()[0].unknown, 0u);
+  EXPECT_EQ(windows.size(), 3u);
+  EXPECT_TRUE(task.limits(config, signature).empty());
+
+  signature.columns[0].positions = 3;
+  EXPECT_EQ(corpus().size(), 4u);
+  EXPECT_EQ(task.limits(config, signature).front(),
+            "a context of 3 tokens, not 4: the model has no more positions");
+  config.data.overlap = 4;
+  expect_error<ConfigError>([&] { task.check(config); }, "data.overlap is 4");
+  config.data.overlap = 0;
+  config.data.held_out = 0.4;
+  EXPECT_TRUE(task.has_text(config.data, Split::kValidation));
+  const Corpus kept = corpus();
+  const Corpus valid = open_corpus(*task.source(config, signature, tokenizers, Split::kValidation),
+                                   directory_ / "valid");
+  EXPECT_EQ(kept.columns()[0].items + valid.columns()[0].items, 12u);
+  config.data.valid_text = config.data.text;
+  expect_error<ConfigError>([&] { task.check(config); }, "not both");
+}
+
+}  // namespace
+}  // namespace attend
