@@ -89,7 +89,8 @@ attend.yaml (how it was trained), log.jsonl (reports of training) and checkpoint
 }  // namespace
 
 std::string man_page(const CommandInfo& root) {
-  std::string text = fmt::format(".TH ATTEND 1 \"\" \"{}\"\n", escaped(version()));
+  // Flush left: lists of choices have no spaces to stretch.
+  std::string text = fmt::format(".TH ATTEND 1 \"\" \"{}\"\n.ad l\n", escaped(version()));
   text += ".SH NAME\nattend \\- train, run and look into attention models on CPUs\n.SH SYNOPSIS\n";
   text += "\\fBattend\\fR [\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n";
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}", escaped(root.description),

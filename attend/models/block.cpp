@@ -61,9 +61,28 @@ std::string_view name_of(NormPlace place) { return name_from_value(kNormPlaces, 
 std::string_view name_of(NormKind kind) { return name_from_value(kNorms, kind); }
 std::string_view name_of(FeedForwardKind kind) { return name_from_value(kFeedForwards, kind); }
 
-Norm::Norm(NormKind of_kind, size_t width, float eps)
-    : kind(of_kind), weight(constant_parameter({width}, 1.0f)), epsilon(eps) {
-  if (kind == NormKind::kLayer) bias = constant_parameter({width}, 0.0f);
+void check_self_attention(std::string_view model, const MultiHeadConfig& config) {
+  const Weighting weighting = config.weighting;
+  const auto fits = [](const WeightingTraits& t) { return t.differentiable && !t.ordered_keys; };
+  if (!fits(traits_of(weighting))) {
+    throw ConfigError("{}: weighting {} has no gradient, or goes from key to key; use one of: {}",
+                      model, name_of(weighting), weightings_where(fits));
+  }
+  if (config.sinks && !traits_of(weighting).sinks) {
+    throw ConfigError("{}: the weighting {} has no sinks; those that have: {}", model,
+                      name_of(weighting),
+                      weightings_where([](const WeightingTraits& t) { return t.sinks; }));
+  }
+  if (config.softcap < 0.0f) {
+    throw ConfigError("{}: a softcap of {}; 0 is none", model, config.softcap);
+  }
+}
+
+Norm::Norm(const BlockConfig& config)
+    : kind(config.norm),
+      weight(constant_parameter({config.width}, 1.0f)),
+      epsilon(config.norm_epsilon) {
+  if (kind == NormKind::kLayer && config.bias) bias = constant_parameter({config.width}, 0.0f);
 }
 
 Tensor Norm::operator()(const Tensor& x) const {

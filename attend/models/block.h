@@ -32,19 +32,23 @@ struct BlockConfig {
   NormKind norm = NormKind::kLayer;
   float norm_epsilon = 1e-5f;
   FeedForwardKind activation = FeedForwardKind::kRelu;
-  bool bias = true;                 // of linear layers
+  bool bias = true;                 // of linear layers and layer norms
   float dropout = 0.0f;             // of what each sublayer adds
   float activation_dropout = 0.0f;  // inside the feed-forward layers
 };
 
+// Throws ConfigError, which begins with `model`, for a weighting that cannot be trained through, or
+// that walks from key to key as self-attention has no order to.
+void check_self_attention(std::string_view model, const MultiHeadConfig& config);
+
 // A layer norm or an RMS norm.
 struct Norm {
   NormKind kind = NormKind::kLayer;
-  Tensor weight, bias;  // [width]; an RMS norm has no bias
+  Tensor weight, bias;  // [width]; an RMS norm has no bias, and a layer norm may have none
   float epsilon = 1e-5f;
 
   Norm() = default;
-  Norm(NormKind kind, size_t width, float epsilon);
+  explicit Norm(const BlockConfig& config);
   Tensor operator()(const Tensor& x) const;
   void visit(Visitor& v);
 };
@@ -69,9 +73,7 @@ struct Sublayer {
 
   Sublayer() = default;
   explicit Sublayer(const BlockConfig& config)
-      : norm(config.norm, config.width, config.norm_epsilon),
-        place(config.norm_place),
-        dropout{config.dropout} {}
+      : norm(config), place(config.norm_place), dropout{config.dropout} {}
 
   template <typename F>
   Tensor operator()(const Tensor& x, const F& f) const {

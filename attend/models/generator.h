@@ -61,6 +61,12 @@ class Generator {
   Tensor logits(const Batch& inputs, const Tokens& written) const {
     return force(inputs, written).logits;
   }
+
+  // What the output layer makes of rows between layers (nn/row_tap.h), as if they were the last:
+  // the logit lens (nostalgebraist, 2020). Nothing where the model has no such layers.
+  virtual std::optional<Tensor> logits_of_rows(const Tensor& /*rows*/) const {
+    return std::nullopt;
+  }
 };
 
 // Which record each hypothesis belongs to, and how many tokens it has read.

@@ -5,6 +5,7 @@
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
 #include "attend/models/conv.h"
+#include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
@@ -12,8 +13,9 @@
 namespace attend {
 
 std::span<const ModelKind> model_kinds() {
-  static const std::vector<ModelKind> all = {transformer_kind(), rnn_kind(), conv_kind(),
-                                             label_kind()};
+  static const std::vector<ModelKind> all = {
+      transformer_kind(), rnn_kind(), conv_kind(), label_kind(), gpt_kind(),
+  };
   return all;
 }
 

@@ -56,23 +56,6 @@ ModelKind transformer_kind() {
   return kind;
 }
 
-void check_self_attention(std::string_view model, const MultiHeadConfig& config) {
-  const Weighting weighting = config.weighting;
-  const auto fits = [](const WeightingTraits& t) { return t.differentiable && !t.ordered_keys; };
-  if (!fits(traits_of(weighting))) {
-    throw ConfigError("{}: weighting {} has no gradient, or goes from key to key; use one of: {}",
-                      model, name_of(weighting), weightings_where(fits));
-  }
-  if (config.sinks && !traits_of(weighting).sinks) {
-    throw ConfigError("{}: the weighting {} has no sinks; those that have: {}", model,
-                      name_of(weighting),
-                      weightings_where([](const WeightingTraits& t) { return t.sinks; }));
-  }
-  if (config.softcap < 0.0f) {
-    throw ConfigError("{}: a softcap of {}; 0 is none", model, config.softcap);
-  }
-}
-
 BlockConfig TransformerConfig::block() const {
   BlockConfig b;
   b.width = width;
@@ -132,7 +115,7 @@ TransformerEncoder::TransformerEncoder(const TransformerConfig& c, PlacedEmbeddi
   for (size_t i = 0; i < c.encoder_layers; ++i) {
     blocks.emplace_back(c.block(), false, "encoder." + std::to_string(i), rng);
   }
-  if (c.norm == NormPlace::kPre) norm = Norm(NormKind::kLayer, c.width, 1e-5f);
+  if (c.norm == NormPlace::kPre) norm = Norm(c.block());
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerConfig& c, Rng& rng)
@@ -179,7 +162,7 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
   for (size_t i = 0; i < config.decoder_layers; ++i) {
     decoder_.emplace_back(config.block(), "decoder." + std::to_string(i), rng);
   }
-  if (config.norm == NormPlace::kPre) decoder_norm_ = Norm(NormKind::kLayer, config.width, 1e-5f);
+  if (config.norm == NormPlace::kPre) decoder_norm_ = Norm(config.block());
   if (config.cross == CrossSource::kMix) {
     mixture_ = parameter({config.decoder_layers, config.encoder_layers + 1}, Init::kZeros, rng);
   }

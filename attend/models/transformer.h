@@ -102,10 +102,6 @@ struct TransformerConfig {
   size_t embedding_width() const { return width - position_width; }
 };
 
-// Throws ConfigError, which begins with `model`, for a weighting that cannot be trained through, or
-// that walks from key to key as self-attention has no order to.
-void check_self_attention(std::string_view model, const MultiHeadConfig& config);
-
 class TransformerEncoder : public SequenceEncoder {
  public:
   TransformerConfig config;

@@ -1,5 +1,6 @@
 // Configs of models and of runs, the state and the manifest of a checkpoint, the best alignment.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
@@ -64,8 +65,8 @@ std::vector<Case> config_cases() {
        "unknown key '" + std::string(60, 'k') + "...'"},
       {"config-long-value", &kConfig,
        [] { return "{\"kind\":\"" + std::string(1'000'000, 'v') + "\"}"; },
-       "'kind' should be one of transformer, rnn, conv, label, not '" + std::string(60, 'v') +
-           "...'"},
+       fmt::format("'kind' should be one of {}, not '{}...'", fmt::join(model_kind_names(), ", "),
+                   std::string(60, 'v'))},
       {"config-escape-in-key", &kConfig, [] { return R"({"\u001b]0;gotcha\u0007":1})"; },
        R"(unknown key '\x1b]0;gotcha\x07')"},
       {"config-direction-in-key", &kConfig, [] { return R"({"\u202ekind":1})"; },

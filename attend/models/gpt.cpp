@@ -1,0 +1,230 @@
+#include "attend/models/gpt.h"
+
+#include <cmath>
+
+#include "attend/base/error.h"
+#include "attend/base/parallel.h"
+#include "attend/nn/pack.h"
+#include "attend/nn/row_tap.h"
+#include "attend/tensor/tape.h"
+
+namespace attend {
+namespace {
+
+GptConfig nano() {  // nanoGPT's setting for a laptop's CPU
+  GptConfig c;
+  c.width = 128, c.layers = 4, c.heads = 4;
+  c.max_length = 64;
+  c.bias = false;
+  c.dropout = 0.0f;
+  return c;
+}
+
+GptConfig micro() {
+  GptConfig c;
+  c.width = 256, c.layers = 6, c.heads = 8;
+  c.max_length = 256;
+  c.bias = false;
+  return c;
+}
+
+GptConfig gpt2() {
+  GptConfig c;
+  c.width = 768, c.layers = 12, c.heads = 12;
+  c.activation = FeedForwardKind::kGeluTanh;
+  return c;
+}
+
+GptConfig llama() {
+  GptConfig c;
+  c.width = 288, c.layers = 6, c.heads = 6;
+  c.norm = NormKind::kRms;
+  c.activation = FeedForwardKind::kSwiglu;
+  c.positions = PositionScheme::kRotary;
+  c.bias = false;
+  return c;
+}
+
+// 8/3 of the width keeps the parameters of four times the width without a gate; whole vectors.
+size_t usual_feed_forward(const GptConfig& c) {
+  if (c.activation != FeedForwardKind::kSwiglu) return 4 * c.width;
+  return (8 * c.width / 3 + 31) / 32 * 32;
+}
+
+// Deviations as in GPT-2: what is added to the residual stream 2 x layers times starts smaller, so
+// that the sum has the same size for any depth.
+class Initializer : public Visitor {
+ public:
+  Initializer(const GptConfig& config, Rng& rng)
+      : deviation_(config.init),
+        added_(config.init / std::sqrt(2.0f * static_cast<float>(config.layers))),
+        rng_(rng) {}
+
+ private:
+  void on_parameter(const std::string& /*path*/, Tensor& /*parameter*/) override {}
+  void on_weight(const std::string& path, Weight& weight) override {
+    const bool added =
+        path.ends_with(".self.output.weight") || path.ends_with(".feed_forward.out.weight");
+    initialize(weight.value, Init::kNormal, rng_.stream(), added ? added_ : deviation_);
+  }
+
+  float deviation_, added_;
+  Rng& rng_;
+};
+
+}  // namespace
+
+ModelKind gpt_kind() {
+  return kind_of<Gpt, GptConfig>(
+      "gpt", "decoder-only Transformer: a language model",
+      {{"gpt-nano", "4 layers, 128 wide, context 64: characters of a book, in minutes",
+        [] { return AnyConfig(nano()); }},
+       {"gpt-micro", "6 layers, 256 wide, context 256: some megabytes of text",
+        [] { return AnyConfig(micro()); }},
+       {"gpt2", "12 layers, 768 wide, context 1024: GPT-2's smallest (Radford et al., 2019)",
+        [] { return AnyConfig(gpt2()); }},
+       {"llama",
+        "6 layers, 288 wide, rotary positions, SwiGLU and RMS norms (Touvron et al., 2023)",
+        [] { return AnyConfig(llama()); }}});
+}
+
+BlockConfig GptConfig::block() const {
+  BlockConfig b;
+  b.width = width;
+  b.feed_forward = feed_forward == 0 ? usual_feed_forward(*this) : feed_forward;
+  b.attention.heads = heads;
+  b.attention.kv_heads = kv_heads;
+  b.attention.head_width = head_width;
+  b.attention.dropout = attention_dropout;
+  b.attention.score = score;
+  b.attention.weighting = weighting;
+  b.attention.qk_norm = qk_norm;
+  b.attention.sinks = sinks;
+  b.attention.softcap = softcap;
+  b.attention.strictly_causal = strictly_causal;
+  if (window > 0) b.attention.window = static_cast<int64_t>(window);
+  b.attention.positions = attention_positions(positions);
+  b.attention.rotary.base = rotary_base;
+  b.attention.rotary.layout = rotary_layout;
+  b.norm_place = norm_place;
+  b.norm = norm;
+  b.norm_epsilon = norm_epsilon;
+  b.activation = activation;
+  b.bias = bias;
+  b.dropout = dropout;
+  b.activation_dropout = activation_dropout;
+  return b;
+}
+
+void GptConfig::check() const {
+  check_ranges(*this, "gpt");
+  if (text_vocabulary == 0) throw ConfigError("gpt: the vocabulary has 0 tokens; it must be known");
+  if (!(norm_epsilon > 0.0f && std::isfinite(norm_epsilon))) {
+    throw ConfigError("gpt: norm_epsilon is {}; it must be above 0", norm_epsilon);
+  }
+  if (!(init > 0.0f && std::isfinite(init))) {
+    throw ConfigError("gpt: init is {}; it must be above 0", init);
+  }
+  check_self_attention("gpt", block().attention);
+}
+
+Gpt::Gpt(const GptConfig& config, Rng& rng) : config_(config) {
+  config.check();
+  embedding_ =
+      PlacedEmbedding(config.placed(), Embedding(config.text_vocabulary, config.width, rng), rng);
+  layers_.reserve(config.layers);
+  for (size_t i = 0; i < config.layers; ++i) {
+    layers_.emplace_back(config.block(), true, "layers." + std::to_string(i), rng);
+  }
+  if (config.norm_place == NormPlace::kPre) norm_ = Norm(config.block());
+  if (!config.tied) output_ = Linear(config.width, config.text_vocabulary, rng, {.bias = false});
+  Initializer initializer(config, rng);
+  visit(initializer);
+}
+
+Tensor Gpt::rows(const Tokens& tokens) const {
+  Tensor x = embedding_(tokens.ids, tokens.packing);
+  tap_rows("embedding", x);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    x = layers_[i](x, tokens.packing);
+    tap_rows("layers", i, x);
+  }
+  return x;
+}
+
+Tensor Gpt::output(const Tensor& x) const {
+  const Tensor y = config_.norm_place == NormPlace::kPre ? norm_(x) : x;
+  return config_.tied ? embedding_.table.tied_output()(y) : output_(y);
+}
+
+Forced Gpt::force(const Batch& /*inputs*/, const Tokens& written) const {
+  return {output(rows(written))};
+}
+
+Column Gpt::encode(const Batch& inputs) const {
+  const Tokens tokens = inputs.tokens("text");
+  const Tensor x = rows(tokens);
+  return {config_.norm_place == NormPlace::kPre ? norm_(x) : x, tokens.packing};
+}
+
+struct Gpt::Writing : Generator::State {
+  Hypotheses hypotheses;
+  std::vector<KeyValueCache> layers;
+
+  explicit Writing(const Gpt& model) {
+    for (const SelfBlock& layer : model.layers_) layers.push_back(layer.self.cache(0));
+  }
+
+  size_t size() const override { return hypotheses.size(); }
+  std::vector<int32_t> lengths() const override {
+    return {hypotheses.lengths().begin(), hypotheses.lengths().end()};
+  }
+  void admit(const Batch& inputs) override {
+    hypotheses.admit(inputs.size());
+    for (KeyValueCache& layer : layers) layer.admit(inputs.size());
+  }
+  void reorder(std::span<const size_t> parents) override {
+    hypotheses.reorder(parents);
+    hypotheses.retire();
+    parallel_chunks(layers.size(), [&](size_t i) { layers[i].reorder(parents); });
+  }
+  void rewind(std::span<const int32_t> to) override {
+    hypotheses.rewind(to);
+    for (KeyValueCache& layer : layers) layer.rewind(to);
+  }
+};
+
+std::unique_ptr<Generator::State> Gpt::start() const { return std::make_unique<Writing>(*this); }
+
+Tensor Gpt::step(State& state, const Tokens& tokens, StepRows which) const {
+  const NoGrad no_grad;
+  check_step(state, tokens);
+  auto& writing = dynamic_cast<Writing&>(state);
+  Tensor x = embedding_(tokens.ids, tokens.packing, writing.hypotheses.lengths());
+  writing.hypotheses.advance(tokens.packing);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    x = layers_[i].step(x, tokens.packing, writing.layers[i]);
+  }
+  return output(wanted_rows(x, tokens.packing, which));
+}
+
+Signature Gpt::signature() const {
+  Signature signature{
+      {{.name = "text", .written = true, .positions = config_.placed().positions()}}, {}};
+  for (const SelfBlock& layer : layers_) {
+    signature.layers.push_back({layer.self.name, "text", "text", config_.heads});
+  }
+  return signature;
+}
+
+void Gpt::pack() { pack_weights(*this); }
+
+void Gpt::visit(Visitor& v) {
+  v("embedding", embedding_.table);
+  v("positions", embedding_.learned);
+  v("layers", layers_);
+  v("norm", norm_);
+  v("output", output_);
+}
+
+}  // namespace attend

@@ -1,0 +1,125 @@
+// Decoder-only Transformers: a text that looks at itself, at what came before (Radford et al.,
+// 2019). The settings span the shapes of GPT-2 and of Llama (Touvron et al., 2023).
+#pragma once
+
+#include "attend/base/limits.h"
+#include "attend/models/block.h"
+#include "attend/models/registry.h"
+
+namespace attend {
+
+struct GptConfig {
+  size_t text_vocabulary = 0;
+  size_t width = 384, layers = 6, heads = 6, kv_heads = 0, head_width = 0;
+  size_t feed_forward = 0;
+  NormPlace norm_place = NormPlace::kPre;
+  NormKind norm = NormKind::kLayer;
+  float norm_epsilon = 1e-5f;
+  FeedForwardKind activation = FeedForwardKind::kGelu;
+  bool bias = true;
+  PositionScheme positions = PositionScheme::kLearned;
+  size_t max_length = 1024;  // of learned positions
+  float rotary_base = 10000.0f;
+  RotaryLayout rotary_layout = RotaryLayout::kHalf;
+  bool tied = true;
+  float init = 0.02f;
+
+  // The point of attention's space that all layers are at (attention/multi_head.h).
+  Score score = Score::kScaledDot;
+  Weighting weighting = Weighting::kSoftmax;
+  bool qk_norm = false, sinks = false;
+  float softcap = 0.0f;
+  size_t window = 0;
+  bool strictly_causal = false;
+
+  float dropout = 0.1f;
+  float attention_dropout = 0.0f;
+  float activation_dropout = 0.0f;
+
+  bool operator==(const GptConfig&) const = default;
+  template <typename V>
+  void fields(V& v) {
+    v("text_vocabulary", text_vocabulary, "tokens of the text; set from its tokenizer",
+      limits::kVocabulary);
+    v("width", width, "of a token's vector", limits::kWidth);
+    v("layers", layers, "layers of attention and feed-forward", limits::kLayers);
+    v("heads", heads, "of each attention layer", limits::kHeads);
+    v("kv_heads", kv_heads, "heads of keys and values that the others share; 0: one each",
+      limits::kHeads.or_0());
+    v("head_width", head_width, "of a head's queries and keys; 0: width / heads",
+      limits::kWidth.or_0());
+    v("feed_forward", feed_forward,
+      "width inside the feed-forward layers; 0: four times the width, or 8/3 of it for swiglu",
+      limits::kFeedForward.or_0());
+    v("norm_place", norm_place, "before or after each sublayer");
+    v("norm", norm, "which norm: layer or rms");
+    v("norm_epsilon", norm_epsilon, "added to variances");
+    v("activation", activation, "of the feed-forward layers");
+    v("bias", bias, "in linear layers and layer norms");
+    v("positions", positions, "how the model learns where a token stands");
+    v("max_length", max_length, "tokens of context that learned positions have", limits::kLength);
+    v("rotary_base", rotary_base, "of rotary positions: longer waves for longer contexts");
+    v("rotary_layout", rotary_layout, "which columns rotary positions pair");
+    v("tied", tied, "one table for embeddings and the output layer");
+    v("init", init, "deviation of the first weights; layers that add to their input start smaller");
+    v("score", score, "how queries and keys are compared");
+    v("weighting", weighting, "how scores become weights");
+    v("qk_norm", qk_norm, "normalise each head's queries and keys");
+    v("sinks", sinks, "a learned score of nothing beside the keys, in each head's softmax");
+    v("softcap", softcap, "bound scores by cap tanh(score / cap); 0: no bound");
+    v("window", window, "earlier tokens that a token sees; 0: all", limits::kLength.or_0());
+    v("strictly_causal", strictly_causal, "a token sees those before it, but not itself");
+    v("dropout", dropout, "of embeddings and of what each sublayer adds");
+    v("attention_dropout", attention_dropout, "of attention weights");
+    v("activation_dropout", activation_dropout, "inside the feed-forward layers");
+  }
+
+  void check() const;  // throws ConfigError
+
+  BlockConfig block() const;
+  PlacedEmbeddingConfig placed() const {
+    return {.scheme = positions,
+            .max_length = max_length,
+            .deviation = init,
+            .scaled = false,
+            .dropout = dropout};
+  }
+};
+
+class Gpt : public Model, public Generator, public Encoder {
+ public:
+  Gpt(const GptConfig& config, Rng& rng);
+
+  void visit(Visitor& v) override;
+  Signature signature() const override;
+  void pack() override;
+  const Generator* generator() const override { return this; }
+  const Encoder* encoder() const override { return this; }
+
+  size_t vocabulary() const override { return config_.text_vocabulary; }
+  using Generator::start, Generator::step;
+  std::unique_ptr<State> start() const override;
+  Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
+  Forced force(const Batch& inputs, const Tokens& written) const override;
+  std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output(rows); }
+
+  size_t width() const override { return config_.width; }
+  Column encode(const Batch& inputs) const override;
+
+  const GptConfig& config() const { return config_; }
+
+ private:
+  struct Writing;
+  Tensor rows(const Tokens& tokens) const;  // after the last layer, [rows, width]
+  Tensor output(const Tensor& x) const;
+
+  GptConfig config_;
+  PlacedEmbedding embedding_;
+  std::vector<SelfBlock> layers_;
+  Norm norm_;      // where norms come before
+  Linear output_;  // where it is not tied
+};
+
+ModelKind gpt_kind();
+
+}  // namespace attend
