@@ -59,6 +59,7 @@ void check_needless(const EvaluateOptions& options, const CLI::App& parser) {
   if (!options.with_model()) {
     const char* const why = "goes with a model";
     refuse({"--source", "--target", "--text", "--label", "--batch-tokens", "--longest-line"}, why);
+    refuse({"--context", "--stride", "--documents"}, why);
     refuse_search_flags(options.search, why);
   }
   if (options.with_model() && !options.metrics.empty() &&
@@ -89,8 +90,8 @@ void check(const EvaluateOptions& options, const CLI::App& parser) {
     throw CLI::ValidationError("--gold", "needs --alignments, or a model");
   }
   if (options.with_model() && options.source.empty() && options.text.empty()) {
-    throw CLI::ValidationError("evaluate",
-                               "a model needs --source and --target, or --text and --label");
+    throw CLI::ValidationError(
+        "evaluate", "a model needs --source and --target, --text and --label, or --text alone");
   }
   if (!options.source.empty() && !options.text.empty()) {
     throw CLI::ValidationError("--text", "does not go with --source");
@@ -122,9 +123,10 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
       ->type_name("FILE");
   parser.add_option("--target", options.target, "what the model should write")->type_name("FILE");
   parser
-      .add_option("--text", options.text,
-                  "text to label or to continue, also .gz; without --label, text and label with a "
-                  "tab between")
+      .add_option(
+          "--text", options.text,
+          "text of a language model, or lines to label, also .gz; without --label, lines and "
+          "labels with a tab between")
       ->type_name("FILE");
   parser.add_option("--label", options.label, "the right labels, line by line as the text")
       ->type_name("FILE");
@@ -193,12 +195,14 @@ Command add_evaluate(CLI::App& app) {
       ->type_name("{13a,none,char}");
   parser->add_flag("--json", options->json, "one JSON object");
   options->batching.add(*parser, false);
+  options->reading.add(*parser, TextReading());
   options->search.add_all_but("n_best", *parser, SearchConfig());  // the best is measured
   parser->footer(
       "Examples:\n"
       "  attend evaluate --hypotheses out.txt --references test.en\n"
       "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"
       "  attend evaluate model --text reviews.txt --label stars.txt\n"
+      "  attend evaluate model --text rest.txt --stride 64     (a language model)\n"
       "  attend evaluate --alignments out.links --gold test.links\n"
       "  attend evaluate model --source dev.de --target dev.en --gold dev.links\n"
       "The last one finds the layer and head that align words best; --alignment-layer best of "

@@ -7,8 +7,10 @@
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
 #include "attend/decode/score.h"
+#include "attend/decode/text_likelihood.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
+#include "attend/train/task.h"
 #include "cli/evaluate_parts.h"
 #include "cli/labels.h"
 
@@ -89,15 +91,33 @@ Results evaluate_generator(const EvaluateOptions& options, const TextModel& mode
   return results;
 }
 
-// A model that reads nothing but what it writes: each line is a text of its own.
+// A model that reads nothing but what it writes: documents, through a window that slides.
 Results evaluate_language_model(const EvaluateOptions& options, const TextModel& model) {
   check_metrics(options, {kPerplexity}, "a model that continues a text");
   if (options.text.empty()) {
     throw ConfigError("evaluate: the model continues a text; give --text FILE");
   }
-  const std::vector<std::string> lines = read_lines(options.text);
-  check_lengths(options, model, model.written(), lines, options.text);
-  return {{kPerplexity, measure_perplexity(model, {}, lines, options.batching.batch_tokens)}};
+  TextReading reading;
+  options.reading.apply(reading);
+  const RunConfig trained = trained_config({options.model});
+  const size_t context = reading.context.value_or(context_of(trained, model.model->signature()));
+  const size_t stride = reading.stride.value_or(context);
+  const TextLikelihood text = text_likelihood(
+      model,
+      {.files = {options.text}, .documents = reading.documents.value_or(trained.data.documents)},
+      {.context = context, .stride = stride, .batch_tokens = options.batching.batch_tokens});
+  MetricResult result = perplexity_result(text.stats, "tokens");
+  result.detail += fmt::format(", context {}, stride {}", context, stride);
+  if (text.unknown > 0) result.detail += fmt::format("; {} are unknown", text.unknown);
+  result.figures["documents"] = text.documents;
+  result.figures["unknown"] = text.unknown;
+  return {{kPerplexity, result},
+          {"bits_per_character",
+           {text.bits_per_character(),
+            fmt::format("{} characters in {} documents", text.characters, text.documents),
+            {{"characters", text.characters}}}},
+          {"bits_per_byte",
+           {text.bits_per_byte(), fmt::format("{} bytes", text.bytes), {{"bytes", text.bytes}}}}};
 }
 
 // Labels that the model does not have count as wrong, and are left out of the perplexity.
@@ -137,10 +157,16 @@ Results evaluate_classifier(const EvaluateOptions& options, const TextModel& mod
 Results evaluate_model(const EvaluateOptions& options) {
   const TextModel model = TextModel::load(options.model);
   model.model->pack();
+  const bool language_model = model.model->generator() != nullptr && !model.read();
+  if (!language_model && options.reading.has_any()) {
+    throw ConfigError(
+        "evaluate: --context, --stride and --documents are for language models; this is a {} model",
+        model.config.kind.name);
+  }
   if (model.model->classifier() != nullptr) return evaluate_classifier(options, model);
   model.generator();  // says what it is if it does not write either
-  return model.read() ? evaluate_generator(options, model)
-                      : evaluate_language_model(options, model);
+  return language_model ? evaluate_language_model(options, model)
+                        : evaluate_generator(options, model);
 }
 
 LinePairs source_pairs(const EvaluateOptions& options) {

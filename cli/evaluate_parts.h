@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attend/base/limits.h"
+#include "attend/data/documents.h"
 #include "attend/models/text_model.h"
 #include "cli/config_flags.h"
 #include "cli/evaluate_metrics.h"
@@ -18,6 +21,23 @@ namespace attend::cli {
 
 inline constexpr std::string_view kPerplexity = "perplexity", kAccuracy = "accuracy";
 
+// How a language model reads running text. What is not set is as it was in training.
+struct TextReading {
+  std::optional<size_t> context, stride;
+  std::optional<DocumentKind> documents;
+
+  template <typename V>
+  void fields(V& v) {
+    v("context", context, "language model: tokens read at once (as in training)", limits::kLength);
+    v("stride", stride,
+      "language model: tokens by which the window moves on; fewer give each token more context "
+      "(the context)",
+      limits::kLength);
+    v("documents", documents,
+      "language model: each file, each line, or lines up to a blank one (as in training)");
+  }
+};
+
 struct EvaluateOptions {
   std::filesystem::path model, source, target, text, label, hypotheses, alignments, gold;
   std::vector<std::filesystem::path> references;
@@ -25,7 +45,7 @@ struct EvaluateOptions {
   std::string tokenize = "13a";
   bool lowercase = false, grouped = false, json = false;
   Batching batching;
-  ConfigFlags search;
+  ConfigFlags search, reading;  // TextReading
 
   bool with_model() const { return !model.empty(); }
   bool chosen(std::string_view name, bool usual) const {

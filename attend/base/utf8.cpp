@@ -52,6 +52,19 @@ bool valid_utf8(std::string_view text) {
   }
 }
 
+size_t count_code_points(std::string_view text) {
+  size_t count = 0;
+  while (!text.empty()) {
+    const size_t ascii = ascii_prefix(text);
+    count += ascii;
+    text.remove_prefix(ascii);
+    if (text.empty()) break;
+    text.remove_prefix(first_code_point(text).bytes);
+    ++count;
+  }
+  return count;
+}
+
 void append_utf8(std::string& text, char32_t c) {
   const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
   if (c < 0x80) return put(c);

@@ -20,6 +20,7 @@ struct CodePoint {
 CodePoint first_code_point(std::string_view text);
 
 bool valid_utf8(std::string_view text);
+size_t count_code_points(std::string_view text);
 void append_utf8(std::string& text, char32_t code_point);
 
 // The same text with U+FFFD in place of what is no character; `replaced` counts those.

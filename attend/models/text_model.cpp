@@ -68,6 +68,11 @@ std::filesystem::path tokenizer_file(const ModelDirectory& directory, std::strin
 
 }  // namespace
 
+TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  return {[tokenizer](std::string_view line) { return tokenizer->encode(line); }, tokenizer->size(),
+          tokenizer->fingerprint(), tokenizer->special()};
+}
+
 ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers,
                                           const Signature& signature) {
   ModelConfig::Vocabularies sizes;

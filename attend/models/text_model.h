@@ -8,6 +8,7 @@
 #include <string>
 
 #include "attend/base/limits.h"
+#include "attend/data/corpus_build.h"
 #include "attend/io/model_directory.h"
 #include "attend/models/model_config.h"
 #include "attend/text/tokenizer.h"
@@ -63,6 +64,9 @@ struct TextModel {
   void save_weights(const std::filesystem::path& file) const;
   void save_best_alignment(const ModelDirectory& directory) const;
 };
+
+// A tokenizer, as records are made with it.
+TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer);
 
 // How many tokens, or labels, each column has that has a tokenizer.
 ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers, const Signature& signature);

@@ -135,7 +135,7 @@ std::string lower_case_rules() {
 
 std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig& config) {
   const auto flag = [](bool on) { return on ? "true" : "false"; };
-  return {
+  std::unordered_map<std::string, std::string> flags = {
       {"model_type", std::string(name_of(config.kind))},
       {"vocab_size", std::to_string(config.vocabulary)},
       {"hard_vocab_limit", "false"},  // a small text gives what it can
@@ -153,6 +153,13 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
       {"num_threads", "16"},
       {"minloglevel", "4"},
   };
+  if (config.lossless) {
+    flags["normalization_rule_name"] = "identity";
+    flags["remove_extra_whitespaces"] = "false";
+    flags["add_dummy_prefix"] = "false";  // lines of one text are encoded one by one
+    flags["user_defined_symbols"] = "\n";
+  }
+  return flags;
 }
 
 // SentencePiece's words for what went wrong, as "size ... 5 vs 16", begin with a line of its source

@@ -66,6 +66,7 @@ struct TokenizerConfig {
   bool lowercase = false;
   double character_coverage = 1.0;
   bool byte_fallback = false;
+  bool lossless = false;
   size_t sample = 2'000'000;
 
   template <typename V>
@@ -80,6 +81,8 @@ struct TokenizerConfig {
     v("character_coverage", character_coverage,
       "bpe, unigram: share of the text whose characters are in the vocabulary");
     v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");
+    v("lossless", lossless,
+      "bpe, unigram: keep white space and line ends as they are; always on for language models");
     v("sample", sample, "bpe, unigram: learn from at most this many lines; 0 is all",
       limits::kSteps.or_0());
   }

@@ -11,13 +11,6 @@ namespace {
 
 constexpr size_t kUsualContext = 256;
 
-// What is read of a window includes the document's start, which takes a position.
-size_t context_of(const RunConfig& config, const Signature& signature) {
-  const size_t positions =
-      signature.column("text").positions.value_or(std::numeric_limits<size_t>::max());
-  return std::min(config.data.context.value_or(kUsualContext), positions);
-}
-
 class LanguageModelTask : public Task {
  public:
   LanguageModelTask() {
@@ -25,6 +18,7 @@ class LanguageModelTask : public Task {
     summary = "continue a text";
     columns = {{"text"}};
     objective = "teacher_forcing";
+    label_smoothing = 0.0f;  // what is reported is the likelihood of the text
     metrics = {Metric::kLoss};
     command = "generate";
     records = "windows";
@@ -80,7 +74,8 @@ class LanguageModelTask : public Task {
 
   Tokenizers train_tokenizers(const RunConfig& config) const override {
     DocumentReader reader(files(config.data, Split::kTraining));
-    const TokenizerConfig& tokenizer = config.vocabulary.tokenizer;
+    TokenizerConfig tokenizer = config.vocabulary.tokenizer;
+    tokenizer.lossless = true;
     // Subwords are never made across the ends of lines.
     const bool subwords =
         tokenizer.kind == TokenizerKind::kBpe || tokenizer.kind == TokenizerKind::kUnigram;
@@ -120,6 +115,13 @@ class LanguageModelTask : public Task {
 };
 
 }  // namespace
+
+// What is read of a window includes the document's start, which takes a position.
+size_t context_of(const RunConfig& config, const Signature& signature) {
+  const size_t positions =
+      signature.column("text").positions.value_or(std::numeric_limits<size_t>::max());
+  return std::min(config.data.context.value_or(kUsualContext), positions);
+}
 
 std::unique_ptr<const Task> language_model_task() { return std::make_unique<LanguageModelTask>(); }
 

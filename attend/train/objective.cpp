@@ -100,7 +100,7 @@ size_t training_rows(const Batch& batch, const Signature& signature) {
 
 TeacherForcing::TeacherForcing(const TrainingConfig& config, const Signature& signature)
     : written_(written_column(signature, ColumnKind::kTokens, "teacher_forcing")),
-      label_smoothing_(config.label_smoothing) {
+      label_smoothing_(config.label_smoothing.value_or(0.0f)) {
   if (config.coverage_loss > 0) {
     auxiliary_.push_back({"coverage", "training.coverage_loss", config.coverage_loss});
   }
@@ -136,7 +136,7 @@ Loss TeacherForcing::loss(const Model& model, const Batch& batch,
 
 LabelCrossEntropy::LabelCrossEntropy(const TrainingConfig& config, const Signature& signature)
     : label_(written_column(signature, ColumnKind::kLabel, "label")),
-      label_smoothing_(config.label_smoothing) {
+      label_smoothing_(config.label_smoothing.value_or(0.0f)) {
   if (config.coverage_loss > 0) {
     throw ConfigError(
         "train: training.coverage_loss is for models that write sequences; leave it out");

@@ -143,4 +143,12 @@ void read_run_config(RunConfig& config, const std::filesystem::path& file,
   config = std::move(read);
 }
 
+RunConfig trained_config(const ModelDirectory& directory) {
+  RunConfig config;
+  if (std::filesystem::exists(directory.training())) {
+    read_run_config(config, directory.training());
+  }
+  return config;
+}
+
 }  // namespace attend

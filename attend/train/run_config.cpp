@@ -43,7 +43,7 @@ void check_training(const TrainingConfig& training) {
       throw ConfigError("train: {} is {}, not within [0, 1)", name, value);
     }
   };
-  below_one("training.label_smoothing", double{training.label_smoothing});
+  below_one("training.label_smoothing", double{training.label_smoothing.value_or(0.0f)});
   below_one("training.average", training.average);
   if (!(training.coverage_loss >= 0)) {
     throw ConfigError("train: training.coverage_loss is {}; it must be 0 or more",

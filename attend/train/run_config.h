@@ -12,6 +12,7 @@
 #include "attend/data/documents.h"
 #include "attend/data/plan.h"
 #include "attend/decode/search.h"
+#include "attend/io/model_directory.h"
 #include "attend/models/model_config.h"
 #include "attend/text/tokenizer.h"
 #include "attend/train/optimizer.h"
@@ -106,8 +107,8 @@ struct TrainingConfig {
   int64_t steps = 20000;
   Choice<objective_choices> objective = std::string_view("auto");
   size_t shards = 1;  // of an update; their gradients are summed in a fixed order
-  float label_smoothing = 0.1f;
-  double coverage_loss = 0.0;  // weight of the model's "coverage" loss
+  std::optional<float> label_smoothing;  // none: that of the task
+  double coverage_loss = 0.0;            // weight of the model's "coverage" loss
   double average = 0.0;  // decay of the mean of weights that is kept; 0: the weights themselves
   std::vector<std::string> frozen;  // patterns of parameters that are not trained
   uint64_t seed = 1;
@@ -126,7 +127,8 @@ struct TrainingConfig {
       "parts of an update that are computed one after the other, a power of two; each has an equal "
       "part of batch.tokens",
       Range{1, 65'536});
-    v("label_smoothing", label_smoothing, "share of each label that is spread over all tokens");
+    v("label_smoothing", label_smoothing,
+      "share of each label that is spread over all tokens; none: 0.1, and 0 for language models");
     v("coverage_loss", coverage_loss, "weight of the loss for attending twice to a position");
     v("average", average,
       "decay of the moving average of weights that is kept, such as 0.999; 0: off");
@@ -202,6 +204,9 @@ struct RunConfig {
 // are expressed by those of today, and `say` hears what became of them.
 void read_run_config(RunConfig& config, const std::filesystem::path& file,
                      const std::function<void(const std::string&)>& say = {});
+
+// The settings that a model was trained by; the defaults where its directory does not tell.
+RunConfig trained_config(const ModelDirectory& directory);
 
 // What a model reads and writes, whatever its vocabularies will be. Throws ConfigError where there
 // cannot be such a model.

@@ -77,12 +77,9 @@ std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& t
                                           const Signature& signature) {
   const std::string& chosen = config.training.objective;
   const ObjectiveKind& kind = objective_kind(chosen == "auto" ? task.objective : chosen);
-  return kind.make(config.training, signature);
-}
-
-TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer) {
-  return {[tokenizer](std::string_view line) { return tokenizer->encode(line); }, tokenizer->size(),
-          tokenizer->fingerprint(), tokenizer->special()};
+  TrainingConfig training = config.training;
+  if (!training.label_smoothing) training.label_smoothing = task.label_smoothing;
+  return kind.make(training, signature);
 }
 
 }  // namespace attend

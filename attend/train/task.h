@@ -42,11 +42,12 @@ class Task {
  public:
   std::string_view name, summary;
   std::vector<TaskColumn> columns;
-  std::string_view objective;   // unless another is set
-  std::vector<Metric> metrics;  // that validation can measure
-  std::string_view command;     // "translate", for `attend translate`
-  std::string_view records;     // what its records are called: "pairs"
-  std::string_view flags;       // that give its text: "--source FILE --target FILE"
+  std::string_view objective;    // unless another is set
+  float label_smoothing = 0.1f;  // unless another is set
+  std::vector<Metric> metrics;   // that validation can measure
+  std::string_view command;      // "translate", for `attend translate`
+  std::string_view records;      // what its records are called: "pairs"
+  std::string_view flags;        // that give its text: "--source FILE --target FILE"
   std::string_view valid_flags;
 
   virtual ~Task() = default;
@@ -86,8 +87,8 @@ const Task& task_of(const RunConfig& config, const Signature& signature);
 std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
                                           const Signature& signature);
 
-// A tokenizer, as a corpus is made with it.
-TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer);
+// Tokens that a language model reads at once in training.
+size_t context_of(const RunConfig& config, const Signature& signature);
 
 // The registry's lines.
 std::unique_ptr<const Task> translate_task();
