@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class Theirs:
 
     def __init__(self, case: Case, formulation: str, inputs: dict[str, np.ndarray]):
         tensors = {name: torch.from_numpy(np.array(values)) for name, values in inputs.items()}
-        self._peer = case.peers[formulation](tensors)
+        self._peer = (case.peers | case.also)[formulation](tensors)
 
     def _once(self) -> tuple[float, Any]:
         peer = self._peer
@@ -61,6 +61,7 @@ class Row:
     peer: str  # the formulation that was fastest
     at_least: float
     percent_at_least: float
+    also: dict[str, float] = field(default_factory=dict)  # ratios to other formulations
     ours_mb: float = 0
     peer_mb: float = 0
 
@@ -108,21 +109,23 @@ def compare(case: Case, library: Library, rounds: int) -> Row:
     ours, theirs = Ours(library, case.kind, inputs), Theirs(case, formulation, inputs)
     check(case, inputs, ours, theirs)
     probe = library.fma_peak if case.flops else library.bandwidth
-    sides = [(ours, iterations_for(ours), []), (theirs, iterations_for(theirs), [])]
+    others = [Theirs(case, name, inputs) for name in case.also]
+    sides = [(side, iterations_for(side), []) for side in (ours, theirs, *others)]
     limits = []
     for i in range(rounds):
         time.sleep(PAUSE_SECONDS)
         limits.append(probe())
         for side, iterations, times in sides if i % 2 == 0 else reversed(sides):
             times.append(sample(side, iterations))
-    ours.close()
-    theirs.close()
-    ours_seconds, peer_seconds = (statistics.median(times) for _, _, times in sides)
+    for side, _, _ in sides:
+        side.close()
+    ours_seconds, peer_seconds, *other_seconds = (statistics.median(times) for _, _, times in sides)
     limit = statistics.median(limits)
     return Row(case.name, peer_seconds / ours_seconds, 1e3 * ours_seconds, 1e3 * peer_seconds,
                100 * (case.flops or case.bytes) / ours_seconds / limit,
                'multiply-adds' if case.flops else 'memory', limit, formulation, case.at_least,
-               case.percent_at_least)
+               case.percent_at_least,
+               {name: seconds / ours_seconds for name, seconds in zip(case.also, other_seconds)})
 
 
 def status_kb(*names: str) -> list[int]:

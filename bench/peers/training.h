@@ -1,4 +1,4 @@
-// A training step of an encoder-decoder: forward, backward, AdamW.
+// A training step of a model that writes: forward, backward, AdamW.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +32,18 @@ struct Training {
   }
 };
 
+// What it reads, or only how many sequences it writes.
+inline Batch inputs_of(const Inputs& in) {
+  if (!in.has("source")) return Batch(in.integers("targets").size());
+  return {"source", {in.integers("source"), Packing(in.integers("sources"))}};
+}
+
 // Parameters by their names. What is compared is the loss and its gradients before the first step,
 // without dropout.
 template <typename Model>
 Case training_case(Model model, const Inputs& in) {
   auto training = std::make_shared<Training<Model>>(Training<Model>{
-      std::move(model), Batch("source", {in.integers("source"), Packing(in.integers("sources"))}),
-      Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
+      std::move(model), inputs_of(in), Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
   const std::vector<NamedTensor> all = parameters(training->model);
   for (const NamedTensor& p : all) {
     std::ranges::copy(in.at(p.name).span(), p.tensor.span().begin());

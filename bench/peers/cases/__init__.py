@@ -9,9 +9,12 @@ from typing import Any, Callable
 import numpy as np
 
 FAMILIES = ('linear', 'rowwise', 'recurrent', 'embedding', 'optimizer', 'convolution',
-            'attention', 'train_rnn', 'train_transformer')  # files of this folder
+            'attention', 'train_rnn', 'train_transformer', 'train_gpt')  # files of this folder
 
 Arrays = dict[str, np.ndarray]
+
+with open('/proc/cpuinfo') as _lines:
+    BF16 = any(word in ('avx512_bf16', 'amx_bf16') for word in _lines.read().split())  # products in bfloat16
 
 
 @dataclass
@@ -46,6 +49,8 @@ class Case:
     inputs: Callable[[np.random.Generator], Arrays]
     peers: dict[str, Callable[[dict[str, Any]], Peer]]  # formulations by name; the fastest counts
     at_least: float  # the ratio to reach
+    also: dict[str, Callable[[dict[str, Any]], Peer]] = field(default_factory=dict)  # shown, but not to be beaten: they
+    # compute something else, such as in fewer bits
     flops: float = 0  # of one step, where arithmetic is the limit ...
     bytes: float = 0  # ... or what must be read and written at least, where memory is
     percent_at_least: float = 0

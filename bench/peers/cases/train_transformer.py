@@ -1,5 +1,5 @@
-"""A training step of the Transformer: forward, backward, AdamW. The peer is made of PyTorch's own layers
-and pads its batch."""
+"""A training step of the Transformer: forward, backward, AdamW. The peer is made of PyTorch's own layers. Shuffled
+sentences it must pad; sentences that were sorted by length, as an expert has them, it need not."""
 import math
 
 import numpy as np
@@ -8,13 +8,13 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils import rnn
 
-from . import Case, Peer, normal
+from . import BF16, Case, Peer, normal
 
 BATCH, VOCABULARY = 64, 8000
 RATE, DROPOUT = 1e-4, 0.1
-# A batch of shuffled sentences, long ones with long targets.
-SOURCES = np.linspace(40, 10, BATCH).round().astype(np.int32)
-TARGETS = np.linspace(40, 10, BATCH).round().astype(np.int32)
+# Of sources, and of their targets: a batch of shuffled sentences, and one of sorted ones, as many tokens in all.
+SHUFFLED = np.linspace(40, 10, BATCH).round().astype(np.int32)
+EVEN = np.full(BATCH, 25, np.int32)
 
 
 def shapes(width, feed_forward, layers):
@@ -40,20 +40,19 @@ def shapes(width, feed_forward, layers):
     return found
 
 
-def inputs(width, heads, feed_forward, layers):
+def inputs(width, heads, feed_forward, layers, lengths):
     def make(rng):
         def first(name, shape):
             if name.endswith('norm.weight'):
                 return 1 + normal(rng, *shape, scale=0.1)
             return normal(rng, *shape, scale=width ** -0.5)
 
-        def ids(lengths):
+        def ids():
             return rng.integers(0, VOCABULARY, int(lengths.sum()), dtype=np.int32)
         numbers = {'vocabulary': VOCABULARY, 'width': width, 'heads': heads, 'layers': layers,
                    'feed_forward': feed_forward, 'rate': RATE, 'dropout': DROPOUT}
         return {**{name: first(name, shape) for name, shape in shapes(width, feed_forward, layers).items()},
-                'sources': SOURCES, 'targets': TARGETS, 'source': ids(SOURCES), 'target': ids(TARGETS),
-                'labels': ids(TARGETS), **{name: np.float32(value) for name, value in numbers.items()}}
+                'sources': lengths, 'targets': lengths, 'source': ids(), 'target': ids(), 'labels': ids(), **{name: np.float32(value) for name, value in numbers.items()}}
     return make
 
 
@@ -123,15 +122,16 @@ class Model(nn.Module):
         return F.linear(rows, self.target_embedding.weight)
 
 
-def peer(real_rows_only):
-    """The output layer over all rows, or over those that are not padding."""
+def peer(real_rows_only=False, compiled=False, bf16=False):
+    """The output layer over all rows, or over those that are not padding. Without padding there are no masks of it."""
     def make(t):
         def padded(name, lengths, pad=0):
             return rnn.pad_sequence(t[name].long().split(t[lengths].tolist()), batch_first=True,
                                     padding_value=pad)
 
         def pads(lengths):
-            return torch.arange(int(t[lengths].max()))[None] >= t[lengths][:, None]
+            found = torch.arange(int(t[lengths].max()))[None] >= t[lengths][:, None]
+            return found if found.any() else None
         source, target, labels = (padded('source', 'sources'), padded('target', 'targets'),
                                   padded('labels', 'targets', -100))
         source_pads, target_pads = pads('sources'), pads('targets')
@@ -140,14 +140,18 @@ def peer(real_rows_only):
         model = Model(t)
         optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.0, fused=True)
 
-        def loss():
-            rows = model(source, source_pads, target, target_pads, causal)
+        run = torch.compile(model) if compiled else model
+
+        def loss(forward=model):
+            rows = forward(source, source_pads, target, target_pads, causal)
             rows, wanted = (rows[real], labels[real]) if real_rows_only else (rows, labels)
             return F.cross_entropy(model.logits(rows).flatten(0, -2), wanted.flatten())
 
         def step():
             optimizer.zero_grad()
-            loss().backward()
+            with torch.autocast('cpu', torch.bfloat16, enabled=bf16):
+                value = loss(run)
+            value.backward()
             optimizer.step()
         # Both sides drop at random: they are compared without, before the first step.
         for module in model.modules():
@@ -184,22 +188,26 @@ def near(inputs, ours, peer):
             raise ValueError(f'{name} differs by {error:.3g} where its norm is {norm:.3g}')
 
 
-def flops(width, feed_forward, layers):
+def flops(width, feed_forward, layers, rows):
     """Products with weights, forwards and twice backwards, over real rows, and with keys and values."""
-    source, target = int(SOURCES.sum()), int(TARGETS.sum())
+    source = target = int(rows.sum())
     each = 4 * width * width + 2 * width * feed_forward
     weights = layers * (each * source + (each + 2 * width * width) * target + 2 * width * width * source)
     weights += VOCABULARY * width * target
-    lengths = (SOURCES.astype(float), TARGETS.astype(float))
-    pairs = sum((lengths[0] ** 2 + lengths[1] ** 2 / 2 + lengths[0] * lengths[1]).tolist())
+    pairs = 2.5 * sum((rows.astype(float) ** 2).tolist())  # encoder, causal decoder, cross
     return 6 * weights + layers * 14 * pairs * width
 
 
-def case(name, width, heads, feed_forward, layers, ratio, percent):
-    return Case(name, 'train_transformer', inputs(width, heads, feed_forward, layers),
-                {'padded': peer(False), 'padded, output of real rows': peer(True)}, at_least=ratio,
-                flops=flops(width, feed_forward, layers), percent_at_least=percent, check=near)
+def case(name, width, heads, feed_forward, layers, ratio, percent, even=False):
+    lengths = EVEN if even else SHUFFLED
+    peers = ({'eager': peer(), 'compiled': peer(compiled=True)} if even else
+             {'padded': peer(), 'padded, output of real rows': peer(real_rows_only=True)})
+    return Case(name, 'train_transformer', inputs(width, heads, feed_forward, layers, lengths), peers,
+                at_least=ratio, also={'bf16 autocast': peer(bf16=True)} if even and BF16 else {},
+                flops=flops(width, feed_forward, layers, lengths), percent_at_least=percent, check=near)
 
 
 CASES = [case('train_transformer_256', 256, 4, 1024, 3, 2.0, 0),
-         case('train_transformer_512', 512, 8, 2048, 6, 1.5, 70)]
+         case('train_transformer_512', 512, 8, 2048, 6, 1.5, 70),
+         case('train_transformer_256_even', 256, 4, 1024, 3, 1.5, 0, even=True),
+         case('train_transformer_512_even', 512, 8, 2048, 6, 1.5, 70, even=True)]
