@@ -114,7 +114,9 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
   return {{kPerplexity, result},
           {"bits_per_character",
            {text.bits_per_character(),
-            fmt::format("{} characters in {} documents", text.characters, text.documents),
+            fmt::format(
+                "{} characters in {}", text.characters,
+                text.documents == 1 ? "1 document" : fmt::format("{} documents", text.documents)),
             {{"characters", text.characters}}}},
           {"bits_per_byte",
            {text.bits_per_byte(), fmt::format("{} bytes", text.bytes), {{"bytes", text.bytes}}}}};

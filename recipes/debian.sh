@@ -1,5 +1,6 @@
-# Package descriptions and their translations from apt's indexes: make_debian LANGUAGE fills $work with
-# {train,dev,test}.{en,LANGUAGE}. Needs apt and the network, but not root.
+# Package descriptions from apt's indexes. make_debian LANGUAGE fills $work with their translations,
+# {train,dev,test}.{en,LANGUAGE}; make_debian_text with documents, {train,dev,test}.txt. Needs apt and
+# the network, but not root.
 . "$(dirname "$0")/../get-data.sh"
 
 fetch_indexes() {
@@ -63,5 +64,25 @@ make_debian() {
       print $4 >(file "." language)
     }' "$work/paragraphs.en" -
   rm -r "$work/lists" "$work/paragraphs.en"
+  publish
+}
+
+# A document is a summary and the paragraphs below it, a line each, with a blank line between documents.
+make_debian_text() {
+  begin
+  fetch_indexes en
+  paragraphs en | awk -F '\t' -v out="$work" "$awk_part"'
+    function flush(p) {
+      if (text != "" && !(text in seen)) {
+        seen[text] = 1
+        p = part(text)
+        print text "\n" >(out "/" (p < 40 ? "dev" : p < 80 ? "test" : "train") ".txt")
+      }
+      text = ""
+    }
+    $2 == 1 { flush() }
+    { text = text (text == "" ? "" : "\n") $4 }
+    END { flush() }'
+  rm -r "$work/lists"
   publish
 }

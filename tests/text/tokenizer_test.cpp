@@ -204,6 +204,24 @@ TEST(Tokenizer, ByteFallbackKnowsEveryCharacter) {
   }
 }
 
+// As language models need it: line by line or all at once, the text comes back to the letter.
+TEST(Tokenizer, LosslessSubwordsKeepWhiteSpaceAndLineEnds) {
+  for (const TokenizerKind kind : {TokenizerKind::kBpe, TokenizerKind::kUnigram}) {
+    const auto tokenizer = train_tokenizer(
+        {.kind = kind, .vocabulary = 400, .byte_fallback = true, .lossless = true}, sentences());
+    const std::vector<std::string> lines = {"  the  dog\n", "\n", "\tthe ﬁne dog \n", " cat"};
+    std::string text;
+    std::vector<int32_t> ids;
+    for (const std::string& line : lines) {
+      text += line;
+      const std::vector<int32_t> more = tokenizer->encode(line);
+      ids.insert(ids.end(), more.begin(), more.end());
+    }
+    EXPECT_EQ(tokenizer->decode(ids), text) << name_of(kind);
+    EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text) << name_of(kind);
+  }
+}
+
 TEST(Tokenizer, UnusableConfigsAndNoTextAreRefused) {
   for (const TokenizerKind kind : {TokenizerKind::kCharacter, TokenizerKind::kWord,
                                    TokenizerKind::kBpe, TokenizerKind::kUnigram}) {
