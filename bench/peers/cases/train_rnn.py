@@ -1,12 +1,13 @@
-"""A training step of Bahdanau's model with LSTM cells: forward, backward, AdamW. The peer pads its
-batch, packs it for the encoder, and does what does not depend on the step outside the loop."""
+"""A training step of Bahdanau's model with LSTM cells: forward, backward, AdamW. The peer does what does not depend on
+the step outside the loop. Shuffled sentences it pads, and packs for the encoder; sentences that were sorted by length,
+as an expert has them, need neither."""
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils import rnn
 
-from . import Case, Peer, normal
+from . import BF16, Case, Peer, normal
 
 BATCH, VOCABULARY, WIDTH = 64, 8000, 512
 SOURCE, TARGET = 50, 30  # the longest
@@ -28,21 +29,26 @@ SHAPES = {'encoder.embedding.weight': (VOCABULARY, WIDTH),
           'decoder.attention.vector': (WIDTH,),
           'decoder.deep.weight': (DEEP, 2 * WIDTH + CONTEXT), 'decoder.deep.bias': (DEEP,),
           'decoder.output.weight': (VOCABULARY, WIDTH), 'decoder.output.bias': (VOCABULARY,)}
-# A batch of shuffled sentences, long ones with long targets; sorted, as the peer wants it.
-SOURCES = np.linspace(SOURCE, SOURCE // 5, BATCH).round().astype(np.int32)
-TARGETS = np.linspace(TARGET, TARGET // 5, BATCH).round().astype(np.int32)
+# Of sources and targets: a batch of shuffled sentences, long ones with long targets, sorted, as the peer wants it; and
+# one of equal lengths.
+SHUFFLED = (np.linspace(SOURCE, SOURCE // 5, BATCH).round().astype(np.int32),
+            np.linspace(TARGET, TARGET // 5, BATCH).round().astype(np.int32))
+EVEN = (np.full(BATCH, 30, np.int32), np.full(BATCH, 18, np.int32))
 
 
-def inputs(rng):
+def inputs(sources, targets):
     def first(name):  # so that attention is far from even
         return 1.0 if 'embedding' in name or name.endswith('vector') else WIDTH ** -0.5
-    arrays = {name: normal(rng, *shape, scale=first(name)) for name, shape in SHAPES.items()}
 
-    def ids(lengths):
-        return rng.integers(0, VOCABULARY, int(lengths.sum()), dtype=np.int32)
-    return {**arrays, 'sources': SOURCES, 'targets': TARGETS, 'source': ids(SOURCES),
-            'target': ids(TARGETS), 'labels': ids(TARGETS), 'vocabulary': np.float32(VOCABULARY),
-            'width': np.float32(WIDTH), 'rate': np.float32(RATE), 'dropout': np.float32(DROPOUT)}
+    def make(rng):
+        arrays = {name: normal(rng, *shape, scale=first(name)) for name, shape in SHAPES.items()}
+
+        def ids(lengths):
+            return rng.integers(0, VOCABULARY, int(lengths.sum()), dtype=np.int32)
+        return {**arrays, 'sources': sources, 'targets': targets, 'source': ids(sources),
+                'target': ids(targets), 'labels': ids(targets), 'vocabulary': np.float32(VOCABULARY),
+                'width': np.float32(WIDTH), 'rate': np.float32(RATE), 'dropout': np.float32(DROPOUT)}
+    return make
 
 
 class Model(nn.Module):
@@ -75,16 +81,21 @@ class Model(nn.Module):
 
     def forward(self, source, lengths, target, dropout):
         x = F.dropout(self.source_embedding(source), dropout)  # [time, batch, width]
-        packed, (h, c) = self.encoder(rnn.pack_padded_sequence(x, lengths))
-        values = rnn.pad_packed_sequence(packed)[0].transpose(0, 1).contiguous()
+        pads = None
+        if lengths is None:
+            values, (h, c) = self.encoder(x)
+        else:
+            packed, (h, c) = self.encoder(rnn.pack_padded_sequence(x, lengths))
+            values = rnn.pad_packed_sequence(packed)[0]
+            pads = torch.arange(values.shape[0])[None] >= lengths[:, None]
+        values = values.transpose(0, 1).contiguous()
         keys = self.key(values)  # [batch, time, width]
-        pads = torch.arange(values.shape[1])[None] >= lengths[:, None]
         h, c = torch.tanh(self.start_h(h[1])), torch.tanh(self.start_c(c[1]))
         y = F.dropout(self.target_embedding(target), dropout)
         states, contexts = [], []
         for row in y:
             scores = torch.tanh(keys + self.query(h)[:, None]) @ self.vector
-            weights = torch.softmax(scores.masked_fill(pads, -torch.inf), -1)
+            weights = torch.softmax(scores if pads is None else scores.masked_fill(pads, -torch.inf), -1)
             context = torch.bmm(weights[:, None], values)[:, 0]
             h, c = self.cell(torch.cat((row, context), -1), (h, c))
             states.append(h)
@@ -95,7 +106,7 @@ class Model(nn.Module):
         return self.output(F.dropout(self.deep(rows).unflatten(-1, (-1, 2)).amax(-1), dropout))
 
 
-def peer(real_rows_only):
+def peer(real_rows_only=False, compiled=False, bf16=False):
     """The output layer over all rows, or over those that are not padding."""
     def make(t):
         def padded(name, lengths, pad=0):
@@ -103,19 +114,24 @@ def peer(real_rows_only):
         source, target = padded('source', 'sources'), padded('target', 'targets')
         labels, lengths = padded('labels', 'targets', -100), t['sources'].long()
         real = labels != -100
+        if real.all() and (lengths == lengths[0]).all():
+            lengths = None
         model = Model(t)
+        run = torch.compile(model) if compiled else model
         parameters = model.by_our_names()
         optimizer = torch.optim.AdamW(parameters.values(), lr=RATE, weight_decay=0.0, fused=True)
 
-        def loss(dropout):
-            rows = model(source, lengths, target, dropout)
+        def loss(dropout, forward=model):
+            rows = forward(source, lengths, target, dropout)
             rows, wanted = (rows[real], labels[real]) if real_rows_only else (rows, labels)
             logits = model.logits(rows, dropout)
             return F.cross_entropy(logits.flatten(0, -2), wanted.flatten())
 
         def step():
             optimizer.zero_grad()
-            loss(DROPOUT).backward()
+            with torch.autocast('cpu', torch.bfloat16, enabled=bf16):
+                value = loss(DROPOUT, run)
+            value.backward()
             optimizer.step()
         # Both sides drop at random: they are compared without, before the first step.
         first = loss(0.0)
@@ -128,15 +144,18 @@ def peer(real_rows_only):
 
 # Products with all weights but the embeddings, forwards and twice backwards, over real rows; sums of
 # keys and values are left out.
-def flops():
+def flops(sources, targets):
     each = {name: rows * columns for name, (rows, columns, *_) in
             ((name, shape) for name, shape in SHAPES.items() if len(shape) == 2)}
     of_source = sum(n for name, n in each.items() if 'encoder.layers' in name or name.endswith('key'))
     of_target = sum(n for name, n in each.items() if name.startswith('decoder') and
                     'embedding' not in name and not name.endswith('key'))
-    return 6 * (of_source * int(SOURCES.sum()) + of_target * int(TARGETS.sum()))
+    return 6 * (of_source * int(sources.sum()) + of_target * int(targets.sum()))
 
 
-CASES = [Case('train_bahdanau_512', 'train_rnn', inputs,
-              {'padded': peer(False), 'padded, output of real rows': peer(True)}, at_least=3.0,
-              flops=flops())]
+CASES = [Case('train_bahdanau_512', 'train_rnn', inputs(*SHUFFLED),
+              {'padded': peer(), 'padded, output of real rows': peer(real_rows_only=True)}, at_least=3.0,
+              flops=flops(*SHUFFLED)),
+         Case('train_bahdanau_512_even', 'train_rnn', inputs(*EVEN),
+              {'eager': peer(), 'compiled': peer(compiled=True)}, at_least=1.5,
+              also={'bf16 autocast': peer(bf16=True)} if BF16 else {}, flops=flops(*EVEN))]
