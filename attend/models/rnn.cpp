@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/models/rnn_layers.h"
 #include "attend/models/rnn_recorder.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/embedding.h"
@@ -48,12 +47,13 @@ RnnEncoder::RnnEncoder(const RnnConfig& c, Rng& rng)
                  .hidden = c.hidden,
                  .layers = c.encoder_layers,
                  .bidirectional = c.bidirectional,
-                 .dropout = c.layer_dropout},
+                 .dropout = c.layer_dropout,
+                 .recurrent_dropout = c.recurrent_dropout},
                 rng) {}
 
 Recurrent::Output RnnEncoder::operator()(const Tokens& sources) const {
   const Tensor x = dropout(embedding(sources.ids), config.embedding_dropout);
-  return run_layers(recurrent, x, sources.packing, {}, config.recurrent_dropout);
+  return recurrent(x, sources.packing);
 }
 
 void RnnEncoder::visit(Visitor& v) {

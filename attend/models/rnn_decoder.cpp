@@ -3,7 +3,6 @@
 #include <numeric>
 #include <utility>
 
-#include "attend/models/rnn_layers.h"
 #include "attend/ops/activations.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/maxout.h"
@@ -30,7 +29,8 @@ RnnDecoder::RnnDecoder(const RnnConfig& c, Rng& rng)
               .input = c.embedding + c.fed_width(),
               .hidden = c.hidden,
               .layers = c.decoder_layers,
-              .dropout = c.layer_dropout},
+              .dropout = c.layer_dropout,
+              .recurrent_dropout = c.recurrent_dropout},
              rng) {
   if (c.attends()) attention = RnnAttention(c, "decoder.attention", rng);
   const size_t both = c.hidden + c.context_width();
@@ -47,9 +47,7 @@ RnnDecoder::Rows RnnDecoder::operator()(const Tensor& inputs, const Packing& pac
                                         const Source& source) const {
   Rows rows;
   if (!config.attends()) rows.context = spread_rows(source.context, packing);
-  rows.h = run_layers(layers, beside(inputs, rows.context), packing, source.start,
-                      config.recurrent_dropout)
-               .output;
+  rows.h = layers(beside(inputs, rows.context), packing, source.start).output;
   if (!config.attends()) return rows;
   rows.context = attention(rows.h, packing, source.encoded);
   rows.attentional = attentional(concat({rows.context, rows.h}, -1), Activation::kTanh);
@@ -66,8 +64,8 @@ RnnDecoder::Walk RnnDecoder::walk(const Source& source, const Tensor& known) con
                             UnrolledCellOptions{.cell = config.cell,
                                                 .rows = rows,
                                                 .known = layer == 0 ? known : Tensor(),
-                                                .mask = recurrent_mask(sequences, config.hidden,
-                                                                       config.recurrent_dropout)});
+                                                .mask = dropout_mask(sequences, config.hidden,
+                                                                     config.recurrent_dropout)});
   }
   if (config.attends()) walk.attention = attention.walk(source.encoded, rows);
   if (config.luong()) walk.attentional = UnrolledLinear(attentional.weight.value, {}, rows);

@@ -39,13 +39,18 @@ Recurrent::Output Recurrent::operator()(const Tensor& x, const Packing& packing,
   }
   Output result{.output = x, .states = {}};
   for (size_t layer = 0; layer < config.layers; ++layer) {
-    if (layer > 0) result.output = dropout(result.output, config.dropout);
+    if (layer > 0) {
+      result.output = config.variational ? sequence_dropout(result.output, packing, config.dropout)
+                                         : dropout(result.output, config.dropout);
+    }
     std::vector<Tensor> outputs;
     for (size_t direction = 0; direction < directions(); ++direction) {
       const size_t i = result.states.size();
-      RecurrentResult one = recurrent(result.output, packing, weights[i],
-                                      initial.empty() ? RecurrentState{} : initial[i],
-                                      {.cell = config.cell, .reverse = direction == 1});
+      RecurrentResult one = recurrent(
+          result.output, packing, weights[i], initial.empty() ? RecurrentState{} : initial[i],
+          {.cell = config.cell,
+           .reverse = direction == 1,
+           .mask = dropout_mask(packing.count(), config.hidden, config.recurrent_dropout)});
       outputs.push_back(one.output);
       result.states.push_back(one.state);
     }

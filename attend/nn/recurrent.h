@@ -17,6 +17,10 @@ struct RecurrentConfig {
   size_t layers = 1;
   bool bidirectional = false;  // the output is twice as wide: forward, then reverse
   float dropout = 0.0f;        // on the output of each layer but the last, in training
+  bool variational = false;    // of that: one mask for all rows of a sequence
+  // Of h before its projection, in training: one mask for all rows of a call (Gal and Ghahramani,
+  // 2016).
+  float recurrent_dropout = 0.0f;
   bool bias = true;
 
   bool operator==(const RecurrentConfig&) const = default;

@@ -1,6 +1,7 @@
 // Dropout on the tape. Off outside a TrainingScope, from which its randomness comes.
 #pragma once
 
+#include "attend/tensor/packing.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -10,5 +11,13 @@ Tensor dropout(const Tensor& x, float chance);
 
 // residual + dropout(x), in one pass.
 Tensor dropout_add(const Tensor& x, const Tensor& residual, float chance);
+
+// Variational dropout (Gal and Ghahramani, 2016): what is dropped of the first row of a sequence is
+// dropped of all its rows. x [packing.rows(), width].
+Tensor sequence_dropout(const Tensor& x, const Packing& packing, float chance);
+
+// The factors of such a dropout, [sequences, width]: 0 or 1 / (1 - chance). Undefined where dropout
+// does nothing.
+Tensor dropout_mask(size_t sequences, size_t width, float chance);
 
 }  // namespace attend

@@ -29,7 +29,8 @@ void check_state(const Tensor& state, const char* name, const Shape& expected) {
 }
 
 void check(const Tensor& x, const Packing& packing, const RecurrentWeights& weights,
-           const RecurrentState& initial, Cell cell) {
+           const RecurrentState& initial, const RecurrentOptions& options) {
+  const auto& [cell, reverse, mask] = options;
   const size_t gates = gate_count(cell);
   const Shape &input = weights.input.shape(), &hidden = weights.hidden.shape();
   if (x.rank() != 2 || x.extent(0) != packing.rows()) {
@@ -52,6 +53,10 @@ void check(const Tensor& x, const Packing& packing, const RecurrentWeights& weig
   const Shape state{packing.count(), hidden[1]};
   check_state(initial.h, "h", state);
   check_state(initial.c, "c", state);
+  if (mask.defined() && mask.shape() != state) {
+    throw ShapeError("recurrent: a mask of {}, but it should be {}, one row a sequence", mask.shape(),
+                     state);
+  }
   if (initial.c.defined() && cell != Cell::kLstm) {
     throw ShapeError("recurrent: an initial c {} was given to {}, which has none",
                      initial.c.shape(), name_of(cell));
@@ -100,6 +105,7 @@ struct Layer {
   RecurrentWeights weights;
   RecurrentState initial;
   RecurrentWalk walk;
+  Tensor mask = {};      // [sequences, hidden], or undefined
   Tensor x_walked = {};  // (rows, in), in the order of the walk
 
   size_t rows() const { return x.rows(); }
@@ -113,6 +119,7 @@ struct Layer {
   Tensor forward();
   void project();
   void start();
+  void start_mask();
   void finish(const Tensor& y) const;
 
   void backward(const Tensor& dy, Grads& grads);
@@ -150,11 +157,19 @@ void Layer::start() {
     const size_t live = schedule().steps.front().rows;
     gather(initial.h, std::span(schedule().sequences).first(live), walk.h_prev.slice_rows(0, live));
   }
+  if (mask.defined()) start_mask();
   if (!has_c()) return;
   walk.c = Tensor::empty({rows(), hidden()});
   if (!initial.c.defined()) return;
   walk.c_first = Tensor::empty({count(), hidden()});
   gather(initial.c, schedule().sequences, walk.c_first);
+}
+
+// A GRU's h goes past the projection too, and is kept as it is.
+void Layer::start_mask() {
+  walk.mask = Tensor::empty({count(), hidden()});
+  gather(mask, schedule().sequences, walk.mask);
+  walk.h_masked = walk.cell == Cell::kGru ? Tensor::empty(walk.h_prev.shape()) : walk.h_prev;
 }
 
 // The states after the last step of each sequence, behind the output.
@@ -187,7 +202,7 @@ void Layer::backward(const Tensor& dy, Grads& grads) {
   if (grads.wants(initial.c)) scatter(state.dc, schedule().sequences, grads.of(initial.c));
 }
 
-// Over all steps at once: dW = d_gates^T x, d_gates^T h_prev.
+// Over all steps at once: dW = d_gates^T x, d_gates^T h_prev, masked where it was.
 void Layer::weight_gradients(Grads& grads) const {
   if (grads.wants(weights.input)) {
     const Gradient dw = grads.of(weights.input);
@@ -198,9 +213,10 @@ void Layer::weight_gradients(Grads& grads) const {
   const Gradient dw = grads.of(weights.hidden);
   for (const GateRun& run : hidden_runs(walk.cell)) {
     const size_t size = run.count * hidden();
-    kernels::gemm(
-        size, hidden(), rows(), matrix(walk.gates.slice_columns(run.kept * hidden(), size), true),
-        matrix(walk.h_prev), target(dw.tensor.slice_rows(run.weight * hidden(), size)), into(dw));
+    kernels::gemm(size, hidden(), rows(),
+                  matrix(walk.gates.slice_columns(run.kept * hidden(), size), true),
+                  matrix(walk.h_projected()),
+                  target(dw.tensor.slice_rows(run.weight * hidden(), size)), into(dw));
   }
 }
 
@@ -244,10 +260,11 @@ size_t gate_count(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kG
 
 Tensor recurrent_rows(const Tensor& x, const Packing& packing, const RecurrentWeights& weights,
                       const RecurrentState& initial, const RecurrentOptions& options) {
-  check(x, packing, weights, initial, options.cell);
+  check(x, packing, weights, initial, options);
   Layer layer{x, weights, initial,
               RecurrentWalk{options.cell, weights.hidden.extent(1),
-                            RecurrentSchedule(packing, options.reverse)}};
+                            RecurrentSchedule(packing, options.reverse)},
+              options.mask};
   const Tensor y = layer.forward();
   return record(y,
                 {x, weights.input, weights.hidden, weights.input_bias, weights.hidden_bias,

@@ -20,6 +20,9 @@ size_t gate_count(Cell cell);  // RNN 1, LSTM 4 (i, f, g, o), GRU 3 (r, z, n)
 struct RecurrentOptions {
   Cell cell = Cell::kLstm;
   bool reverse = false;  // walks each sequence from its end
+  // What h is multiplied with before its projection, [sequences, hidden]: dropout inside the
+  // recurrence, the same at all steps (Gal and Ghahramani, 2016). It takes no gradient.
+  Tensor mask = {};
 };
 
 // Of one layer and direction; k is gate_count. Undefined biases are zeros.

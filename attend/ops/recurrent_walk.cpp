@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attend/base/parallel.h"
+#include "attend/kernels/elementwise.h"
 #include "attend/kernels/gates.h"
 #include "attend/kernels/gemm.h"
 #include "attend/ops/matrix.h"
@@ -54,6 +55,8 @@ struct StepRows {
         next(part_of(walk.schedule, slots, t + 1)),
         gates(rows_from(walk.gates, step.row)),
         h_prev(rows_from(walk.h_prev, step.row)),
+        h_projected(rows_from(walk.h_projected(), step.row)),
+        mask(rows_from(walk.mask, slots.begin)),
         c(rows_from(walk.c, step.row)),
         c_prev(t == 0 ? rows_from(walk.c_first, slots.begin)
                       : rows_from(walk.c, part_of(walk.schedule, slots, t - 1).row)),
@@ -66,7 +69,7 @@ struct StepRows {
   }
 
   Step step, next;
-  MutableMatrix gates, h_prev, c, c_prev;
+  MutableMatrix gates, h_prev, h_projected, mask, c, c_prev;
   const int32_t* packed_rows;
 };
 
@@ -88,6 +91,11 @@ void for_parts(const RecurrentWalk& walk, Body&& body) {
   const auto parts =
       walk.schedule.parts(walk.schedule.sequences.size() >= least * threads ? threads : 1);
   parallel_chunks(parts.size(), [&](size_t i) { body(parts[i]); });
+}
+
+// y = x times the mask, of the step's rows; all of them lie side by side.
+void apply_mask(const RecurrentWalk& walk, const StepRows& at, MutableMatrix x, MutableMatrix y) {
+  kernels::multiply(x.data, at.mask.data, y.data, at.step.rows * walk.hidden);
 }
 
 void step_forward(const RecurrentWalk& walk, const StepRows& at, const kernels::GateInputs& in,
@@ -146,11 +154,12 @@ void walk_forward(RecurrentWalk& walk, const RecurrentWeights& weights, bool h_g
     for (size_t t = 0; t < step_count(walk.schedule, slots); ++t) {
       const StepRows at(walk, slots, t);
       const bool h_zero = t == 0 && !h_given;
+      if (walk.mask.defined()) apply_mask(walk, at, at.h_prev, at.h_projected);
       kernels::GateInputs in{at.step.rows, hidden, at.gates};
       if (h_zero) {
         in.h_bias = bias;
       } else {
-        weight.multiply(at.step.rows, at.h_prev, projected, {.bias = bias});
+        weight.multiply(at.step.rows, at.h_projected, projected, {.bias = bias});
         in.h_gates = input(projected);
       }
       step_forward(walk, at, in, y, h_zero);
@@ -167,9 +176,12 @@ void walk_backward(RecurrentWalk& walk, const Tensor& weight, const Tensor& dy,
     weights.emplace_back(size, hidden, matrix(weight.slice_rows(run.weight * hidden, size)),
                          walk.schedule.steps.size());
   }
+  const bool masked = walk.mask.defined(), gru = walk.cell == Cell::kGru;
+  const Tensor through = masked && gru ? Tensor::empty(state.dh.shape()) : state.dh;
   for_parts(walk, [&](RecurrentSchedule::Slots slots) {
     const MutableMatrix dh = rows_from(state.dh, slots.begin);
     const MutableMatrix dc = rows_from(state.dc, slots.begin);
+    const MutableMatrix d_projected = rows_from(through, slots.begin);
     for (size_t t = step_count(walk.schedule, slots); t-- > 0;) {
       const StepRows at(walk, slots, t);
       step_backward(walk, at,
@@ -177,11 +189,15 @@ void walk_backward(RecurrentWalk& walk, const Tensor& weight, const Tensor& dy,
                     dc);
       if (t == 0 && !h_wanted) break;
       // Part of a GRU's h goes straight to the next, and its gradient is in dh already.
-      float beta = walk.cell == Cell::kGru ? 1.0f : 0.0f;
+      float beta = gru && !masked ? 1.0f : 0.0f;
       for (size_t i = 0; i < weights.size(); ++i) {
         const GateRun run = hidden_runs(walk.cell)[i];
-        weights[i].multiply(at.step.rows, block(at.gates, run.kept * hidden), dh, {.beta = beta});
+        weights[i].multiply(at.step.rows, block(at.gates, run.kept * hidden), d_projected,
+                            {.beta = beta});
         beta = 1.0f;
+      }
+      if (masked) {
+        kernels::multiply(d_projected.data, at.mask.data, dh.data, at.step.rows * hidden, gru);
       }
     }
   });

@@ -17,7 +17,12 @@ struct RecurrentWalk {
   Tensor gates;   // (rows, blocks_kept hidden): projections of x; then activated; then gradients
   Tensor h_prev;  // (rows, hidden): what each row was computed from; those of the first steps given
   Tensor c;       // (rows, hidden), LSTM
-  Tensor c_first;  // (slots, hidden), LSTM; undefined if zero
+  Tensor c_first;        // (slots, hidden), LSTM; undefined if zero
+  Tensor mask = {};      // (slots, hidden), or undefined
+  Tensor h_masked = {};  // (rows, hidden): h_prev times the mask; h_prev itself where that is all
+                         // that is asked of it
+
+  const Tensor& h_projected() const { return mask.defined() ? h_masked : h_prev; }
 };
 
 // Blocks of `hidden` columns kept of each row: the gates, and for a GRU the part of n that comes

@@ -8,6 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/rng.h"
+#include "attend/ops/dropout.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
@@ -186,6 +187,37 @@ TEST(RecurrentModule, DropsOutBetweenLayers) {
   module.config.dropout = 0.0f;
   const TrainingScope training(Rng(5));
   EXPECT_EQ(output(), plain);
+}
+
+// One mask a sequence for the states inside each layer and, where it is variational, for the rows
+// between layers.
+TEST(RecurrentModule, DropsOutInsideTheRecurrence) {
+  const Packing packing = Packing::of({3, 2});
+  const Tensor x = random_tensor({5, 3}, 1);
+  Rng rng(2);
+  const Recurrent module({.cell = Cell::kGru,
+                          .input = 3,
+                          .hidden = 8,
+                          .layers = 2,
+                          .dropout = 0.5f,
+                          .variational = true,
+                          .recurrent_dropout = 0.4f},
+                         rng);
+  const auto inside_training = [](const auto& f) {
+    const TrainingScope training(Rng(5));
+    return f();
+  };
+  const Tensor y = inside_training([&] { return module(x, packing).output; });
+  const Tensor by_hand = inside_training([&] {
+    const auto layer = [&](const Tensor& rows, size_t i) {
+      const RecurrentOptions options{.cell = Cell::kGru, .mask = dropout_mask(2, 8, 0.4f)};
+      return recurrent(rows, packing, module.weights[i], {}, options).output;
+    };
+    const Tensor first = layer(x, 0);
+    return layer(sequence_dropout(first, packing, 0.5f), 1);
+  });
+  EXPECT_EQ(y.to_vector(), by_hand.to_vector());
+  EXPECT_NE(y.to_vector(), module(x, packing).output.to_vector());
 }
 
 TEST(RecurrentModule, WrongUseIsNamed) {

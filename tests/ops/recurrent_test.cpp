@@ -42,8 +42,24 @@ std::vector<Shape> shapes(Cell cell, const Sizes& n) {
   return all;
 }
 
-OpCase recurrent_case(const std::string& name, RecurrentOptions options, const Sizes& large) {
-  const Cell cell = options.cell;
+struct Walked {
+  Cell cell;
+  bool reverse = false, masked = false;
+
+  // With a mask, some of which is 0.
+  RecurrentOptions options(size_t count, size_t hidden) const {
+    RecurrentOptions options{cell, reverse};
+    if (!masked) return options;
+    options.mask = Tensor::empty({count, hidden});
+    for (size_t i = 0; i < options.mask.size(); ++i) {
+      options.mask.data()[i] = static_cast<float>(i * i % 5) / 2.0f;
+    }
+    return options;
+  }
+};
+
+OpCase recurrent_case(const std::string& name, Walked walked, const Sizes& large) {
+  const Cell cell = walked.cell;
   OpCase c;
   c.name = name;
   c.shapes = {shapes(cell, {14, 3, 5, 5}), shapes(cell, {7, 2, 9, 1}),
@@ -52,11 +68,13 @@ OpCase recurrent_case(const std::string& name, RecurrentOptions options, const S
   c.large = shapes(cell, large);
   c.op = [=](const std::vector<Tensor>& in) {
     return recurrent_rows(in[0], uneven(in[0].rows(), in[5].rows()), {in[1], in[2], in[3], in[4]},
-                          {in[5], in.size() > 6 ? in[6] : Tensor()}, options);
+                          {in[5], in.size() > 6 ? in[6] : Tensor()},
+                          walked.options(in[5].rows(), in[5].width()));
   };
   c.plain = [=](const std::vector<Plain>& in) {
     return plain::recurrent({in[0], in[1], in[2], in[3], in[4], in[5], in.back()},
-                            uneven(in[0].rows(), in[5].rows()), options);
+                            uneven(in[0].rows(), in[5].rows()),
+                            walked.options(in[5].rows(), in[5].width()));
   };
   c.low = -1.0;
   c.high = 1.0;
@@ -74,6 +92,11 @@ const RegisterOps kCases({
     recurrent_case("LstmReverse", {Cell::kLstm, true}, kSharedSteps),
     recurrent_case("Gru", {Cell::kGru}, kSharedSteps),
     recurrent_case("GruReverse", {Cell::kGru, true}, kManyParts),
+    recurrent_case("RnnTanhMasked", {Cell::kRnnTanh, false, true}, kManyParts),
+    recurrent_case("LstmMasked", {Cell::kLstm, false, true}, kManyParts),
+    recurrent_case("LstmReverseMasked", {Cell::kLstm, true, true}, kSharedSteps),
+    recurrent_case("GruMasked", {Cell::kGru, false, true}, kSharedSteps),
+    recurrent_case("GruReverseMasked", {Cell::kGru, true, true}, kManyParts),
 });
 
 Tensor random_tensor(const Shape& shape, uint64_t stream) {
@@ -235,6 +258,10 @@ TEST(Recurrent, WrongShapesAreNamed) {
             "recurrent: initial c is [2, 5] but should be [2, 6], one row a sequence");
   EXPECT_EQ(call(x, random_weights(Cell::kGru, 4, 6), {{}, Tensor::zeros({2, 6})}, Cell::kGru),
             "recurrent: an initial c [2, 6] was given to gru, which has none");
+  EXPECT_EQ(error_of([&] {
+              recurrent(x, packing, good, {}, {.mask = Tensor::zeros({5, 6})});
+            }),
+            "recurrent: a mask of [5, 6], but it should be [2, 6], one row a sequence");
 }
 
 TEST(Recurrent, CellsHaveNames) {

@@ -20,9 +20,10 @@ struct RecurrentCellState {
   std::vector<double> h, c;
 };
 
-// The state after one more row of x.
+// The state after one more row of x; h is projected times the mask.
 inline RecurrentCellState recurrent_cell(const RecurrentInputs& in, Cell cell, size_t row,
-                                         const RecurrentCellState& before) {
+                                         const RecurrentCellState& before,
+                                         const std::vector<double>& mask) {
   const size_t hidden = before.h.size();
   const auto from_x = [&](size_t gate) {
     double sum = in.input_bias.values[gate];
@@ -31,7 +32,7 @@ inline RecurrentCellState recurrent_cell(const RecurrentInputs& in, Cell cell, s
   };
   const auto from_h = [&](size_t gate) {
     double sum = in.hidden_bias.values[gate];
-    for (size_t i = 0; i < hidden; ++i) sum += in.hidden(gate, i) * before.h[i];
+    for (size_t i = 0; i < hidden; ++i) sum += in.hidden(gate, i) * before.h[i] * mask[i];
     return sum;
   };
   const auto both = [&](size_t gate) { return from_x(gate) + from_h(gate); };
@@ -63,13 +64,15 @@ inline Plain recurrent(const RecurrentInputs& in, const Packing& packing,
   Plain y({rows + (lstm ? 2 : 1) * count, hidden});
   for (size_t s = 0; s < count; ++s) {
     RecurrentCellState state{std::vector<double>(hidden), std::vector<double>(hidden)};
+    std::vector<double> mask(hidden, 1.0);
     for (size_t j = 0; j < hidden; ++j) {
+      if (options.mask.defined()) mask[j] = double{options.mask.data()[s * hidden + j]};
       state.h[j] = in.h(s, j);
       if (lstm) state.c[j] = in.c(s, j);
     }
     for (size_t t = 0; t < packing.length(s); ++t) {
       const size_t row = options.reverse ? packing.end(s) - 1 - t : packing.begin(s) + t;
-      state = recurrent_cell(in, options.cell, row, state);
+      state = recurrent_cell(in, options.cell, row, state, mask);
       for (size_t j = 0; j < hidden; ++j) y(row, j) = state.h[j];
     }
     for (size_t j = 0; j < hidden; ++j) {
