@@ -137,43 +137,6 @@ void ConvEncoder::visit(Visitor& v) {
   v("out", out);
 }
 
-Tensor ConvWindow::advance(const Conv1dConfig& conv, const Tensor& x, const Packing& packing) {
-  const size_t width = conv.in;
-  Tensor seen = Tensor::empty({x.rows() * conv.kernel, width});
-  std::vector<float> all;  // of one hypothesis: what came before, and what comes
-  for (size_t i = 0; i < packing.count(); ++i) {
-    float* const kept = rows.data() + i * reach * width;
-    const size_t count = packing.length(i);
-    all.assign(kept, kept + reach * width);
-    for (size_t t = 0; t < count; ++t) {
-      const float* row = x.data() + (packing.begin(i) + t) * x.stride();
-      all.insert(all.end(), row, row + width);
-    }
-    for (size_t t = 0; t < count; ++t) {
-      float* to = seen.data() + (packing.begin(i) + t) * conv.kernel * width;
-      for (size_t tap = 0; tap < conv.kernel; ++tap) {
-        std::copy_n(all.data() + (t + tap * conv.dilation) * width, width, to + tap * width);
-      }
-    }
-    std::copy_n(all.data() + count * width, reach * width, kept);
-  }
-  return seen;
-}
-
-void ConvWindow::admit(const Conv1dConfig& conv, size_t hypotheses) {
-  const Tensor fresh = Tensor::zeros({hypotheses * reach, conv.in});
-  rows = rows.defined() ? concat({rows, fresh}, 0) : fresh;
-}
-
-void ConvWindow::reorder(std::span<const size_t> parents) {
-  if (reach == 0) return;
-  std::vector<int32_t> ids;
-  for (const size_t parent : parents) {
-    for (size_t t = 0; t < reach; ++t) ids.push_back(static_cast<int32_t>(parent * reach + t));
-  }
-  rows = gather_rows(rows, Tensor::ids(ids, {ids.size()}));
-}
-
 ConvDecoderLayer::ConvDecoderLayer(const ConvConfig& config, size_t layer, Rng& rng)
     : name("decoder." + std::to_string(layer) + ".attention"),
       conv(gated_conv(config, ConvPadding::kCausal, config.dilation(layer), rng)),
@@ -188,9 +151,7 @@ Tensor ConvDecoderLayer::operator()(const Tensor& x, const ConvTarget& target,
 
 Tensor ConvDecoderLayer::step(const Tensor& x, const ConvTarget& target, const ConvSource& source,
                               ConvWindow& window) const {
-  const Tensor seen = window.advance(conv.config, x, target.packing);
-  const Packing windows = Packing::even(x.rows(), conv.config.kernel);
-  return look(x, glu(conv1d(seen, windows, conv.weight, conv.bias).rows), target, source);
+  return look(x, glu(window.advance(x, target.packing)), target, source);
 }
 
 Tensor ConvDecoderLayer::look(const Tensor& x, const Tensor& h, const ConvTarget& target,
@@ -261,7 +222,9 @@ struct ConvSeq2Seq::Decoding : Generator::State {
   ReadTokens read;
 
   explicit Decoding(const ConvSeq2Seq& of) : model(of) {
-    for (const ConvDecoderLayer& layer : of.decoder_) windows.emplace_back(layer.conv.config);
+    for (const ConvDecoderLayer& layer : of.decoder_) {
+      windows.emplace_back(layer.conv, packed_taps(layer.conv));
+    }
   }
 
   size_t size() const override { return hypotheses.size(); }
@@ -274,9 +237,7 @@ struct ConvSeq2Seq::Decoding : Generator::State {
     const ConvSource more = model.read(inputs.tokens("source"));
     hypotheses.admit(inputs.size());
     source = source.keys.defined() ? together(source, more) : more;
-    for (size_t i = 0; i < windows.size(); ++i) {
-      windows[i].admit(model.decoder_[i].conv.config, inputs.size());
-    }
+    for (ConvWindow& window : windows) window.admit(inputs.size());
     read.admit(inputs.size());
   }
 
@@ -292,12 +253,13 @@ struct ConvSeq2Seq::Decoding : Generator::State {
     hypotheses.rewind(to);
     const Tokens again = read.rewind(to);
     hypotheses.rewind(std::vector<int32_t>(to.size(), 0));
-    for (ConvWindow& window : windows) std::ranges::fill(window.rows.span(), 0.0f);
+    for (ConvWindow& window : windows) window.clear();
     model.advance(*this, again);
   }
 };
 
 std::unique_ptr<Generator::State> ConvSeq2Seq::start() const {
+  const NoGrad no_grad;
   return std::make_unique<Decoding>(*this);
 }
 

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "attend/base/limits.h"
+#include "attend/models/conv_window.h"
 #include "attend/models/placed_embedding.h"
 #include "attend/models/registry.h"
 #include "attend/models/transformer.h"
-#include "attend/nn/conv1d.h"
 
 namespace attend {
 
@@ -104,19 +104,6 @@ struct ConvTarget {
   Packing packing;               // those of each sequence or hypothesis
   Packing by_record;             // those of each record
   std::vector<int32_t> earlier;  // rows of each record before these; empty: none
-};
-
-// The last rows of each hypothesis, as many as a causal convolution looks back at.
-struct ConvWindow {
-  size_t reach = 0;
-  Tensor rows;  // [hypotheses x reach, hidden], oldest first; zeros before the first
-
-  explicit ConvWindow(const Conv1dConfig& conv) : reach((conv.kernel - 1) * conv.dilation) {}
-  // The next rows of each hypothesis, x [rows, hidden], come in. What the convolution sees for
-  // each, [rows x kernel, hidden].
-  Tensor advance(const Conv1dConfig& conv, const Tensor& x, const Packing& packing);
-  void admit(const Conv1dConfig& conv, size_t hypotheses);
-  void reorder(std::span<const size_t> parents);
 };
 
 struct ConvDecoderLayer {
