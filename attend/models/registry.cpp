@@ -7,6 +7,7 @@
 #include "attend/models/conv.h"
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
+#include "attend/models/lstm.h"
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
 
@@ -14,7 +15,7 @@ namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(), conv_kind(), label_kind(), gpt_kind(),
+      transformer_kind(), rnn_kind(), conv_kind(), gpt_kind(), lstm_kind(), label_kind(),
   };
   return all;
 }
