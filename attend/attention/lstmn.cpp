@@ -5,12 +5,14 @@
 #include <limits>
 #include <numeric>
 
+#include "attend/attention/attention.h"
 #include "attend/attention/intervention.h"
 #include "attend/attention/problem.h"
 #include "attend/base/error.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/embedding.h"
 #include "attend/ops/shape.h"
+#include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
@@ -85,6 +87,39 @@ Recalled advance(const Lstmn& layer, const Tensor& x, const Tensor& compared, Ls
   const RecurrentState now = recurrent(x, Packing::even(x.rows(), 1), layer.lstm, before).state;
   state.past.push_back({layer.from_hidden(now.h), now.h, now.c});
   return recalled;
+}
+
+// m of the last step of these sequences, [sequences, hidden]; zeros where there was none.
+Tensor last_mixtures(const KeyValueCache& cache, std::span<const size_t> sequences, size_t hidden) {
+  const Tensor mixtures = Tensor::zeros({sequences.size(), hidden});
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    const auto steps = static_cast<size_t>(cache.lengths()[sequences[i]]);
+    if (steps == 0) continue;
+    const size_t row = sequences[i] * cache.capacity() + steps - 1;
+    std::copy_n(cache.values().data() + row * cache.values().stride() + 2 * hidden, hidden,
+                mixtures.data() + i * hidden);
+  }
+  return mixtures;
+}
+
+// Mixtures of (h, c) for the next step of the sequences that have a row in `live`, [rows, 2
+// hidden].
+Tensor recall_cached(const Lstmn& layer, const Tensor& q, const Packing& live,
+                     const KeyValueCache& cache) {
+  const size_t hidden = layer.config.hidden;
+  AttentionOptions options;
+  options.queries = live;
+  options.keys = cache.packing();
+  options.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());
+  options.score = Score::kAdditive;
+  options.score_weights.vector = layer.vector;
+  options.name = layer.name;
+  options.earlier.queries = options.key_lengths;
+  const bool any = cache.keys().defined();
+  const Tensor keys = any ? cache.keys() : Tensor::empty({0, q.width()});
+  const Tensor values =
+      any ? cache.values().slice_columns(0, 2 * hidden) : Tensor::empty({0, 2 * hidden});
+  return attention(q, keys, values, options).output;
 }
 
 // Hands over a row for each sequence: where step t looked among the t before it.
@@ -169,6 +204,43 @@ Tensor Lstmn::step(const Tensor& x, LstmnState& state) const {
   const size_t t = state.past.size();
   hand_over(name, state.sequences, t, advance(*this, x, from_input(x), state));
   return state.past.back().h;
+}
+
+Tensor Lstmn::step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const {
+  if (x.rank() != 2 || x.rows() != packing.rows() || x.width() != config.input ||
+      packing.count() != cache.sequences()) {
+    throw ShapeError(
+        "lstmn: a step of {}, {} rows of {} sequences, does not fit an input {} wide and a cache "
+        "of {}",
+        x.shape(), packing.rows(), packing.count(), config.input, cache.sequences());
+  }
+  refuse_intervention(name);
+  const NoGrad no_grad;
+  const size_t hidden = config.hidden;
+  const Tensor compared = from_input(x), y = Tensor::empty({x.rows(), hidden});
+  for (size_t t = 0; t < packing.longest(); ++t) {
+    std::vector<size_t> sequences;
+    std::vector<int32_t> rows, live(packing.count(), 0);
+    for (size_t s = 0; s < packing.count(); ++s) {
+      if (packing.length(s) <= t) continue;
+      sequences.push_back(s);
+      rows.push_back(static_cast<int32_t>(packing.begin(s) + t));
+      live[s] = 1;
+    }
+    const Packing one_each(live);
+    const Tensor q =
+        add(pick(compared, rows), from_mixture(last_mixtures(cache, sequences, hidden)));
+    const Tensor mixture = recall_cached(*this, q, one_each, cache);
+    const Tensor m = mixture.slice_columns(0, hidden), n = mixture.slice_columns(hidden, hidden);
+    const RecurrentState now =
+        recurrent(pick(x, rows), Packing::even(rows.size(), 1), lstm, {m, n}).state;
+    cache.append(one_each, from_hidden(now.h), concat({now.h, now.c, m}, -1));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      std::ranges::copy(now.h.slice_rows(i, 1).span(),
+                        y.slice_rows(static_cast<size_t>(rows[i]), 1).span().begin());
+    }
+  }
+  return y;
 }
 
 void Lstmn::visit(Visitor& v) {

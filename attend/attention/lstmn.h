@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attend/attention/cache.h"
 #include "attend/attention/recall.h"
 #include "attend/nn/linear.h"
 #include "attend/ops/recurrent.h"
@@ -50,6 +51,11 @@ struct Lstmn {
   // The same step by step: x [sequences, input] is the next row of each sequence, to its h.
   LstmnState start(size_t sequences) const;
   Tensor step(const Tensor& x, LstmnState& state) const;
+
+  // The same off the tape, for sequences that have had any number of steps each: x [rows, input] is
+  // the next rows of each, as `packing` says, to their h. The cache, which starts as
+  // KeyValueCache(sequences), has a key W_h h and values (h, c, m) for each step.
+  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
 
   void visit(Visitor& v);
 };

@@ -8,6 +8,7 @@
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "attend/models/lstm.h"
+#include "attend/models/lstmn.h"
 #include "attend/models/rnn.h"
 #include "attend/models/transformer.h"
 
@@ -15,7 +16,8 @@ namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(), conv_kind(), gpt_kind(), lstm_kind(), label_kind(),
+      transformer_kind(), rnn_kind(),   conv_kind(),  gpt_kind(),
+      lstm_kind(),        lstmn_kind(), label_kind(),
   };
   return all;
 }

@@ -126,6 +126,39 @@ TEST(Lstmn, StepByStepEqualsAllAtOnce) {
   }
 }
 
+// Sequences of any lengths, some rows of each at a time, that join later, are rewound and branch.
+TEST(Lstmn, CachedStepsEqualAllAtOnce) {
+  const NoGrad no_grad;
+  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Packing packing = Packing::of({9, 20, 4});
+  const Tensor x = random_tensor({33, 3}, 1), whole = layer(x, packing);
+  KeyValueCache cache(2);
+  std::vector<size_t> at(2, 0);
+  const auto step = [&](const std::vector<int32_t>& counts, const std::vector<size_t>& sequences) {
+    std::vector<Tensor> inputs, expected;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const size_t row = packing.begin(sequences[i]) + at[i];
+      inputs.push_back(x.slice_rows(row, static_cast<size_t>(counts[i])));
+      expected.push_back(whole.slice_rows(row, static_cast<size_t>(counts[i])));
+      at[i] += static_cast<size_t>(counts[i]);
+    }
+    expect_values(layer.step(concat(inputs, 0), Packing(counts), cache),
+                  concat(expected, 0).to_vector(), 1e-6f);
+  };
+  step({3, 1}, {0, 1});
+  step({0, 2}, {0, 1});
+  cache.admit(1), at.push_back(0);
+  step({2, 6, 3}, {0, 1, 2});
+  cache.rewind(std::vector<int32_t>{4, 1, 0}), at = {4, 1, 0};
+  step({1, 1, 1}, {0, 1, 2});
+  cache.reorder(std::vector<size_t>{2, 1, 1}), at = {1, 2, 2};
+  step({3, 18, 4}, {2, 1, 1});
+  const std::vector<int32_t> seen(cache.seen().begin(), cache.seen().end());
+  EXPECT_EQ(seen, (std::vector<int32_t>{4, 20, 6}));
+  KeyValueCache nobody;
+  EXPECT_EQ(layer.step(Tensor::zeros({0, 3}), Packing(), nobody).shape(), (Shape{0, 4}));
+}
+
 // Sequences that were crossed after `at` steps go on as those they came from.
 TEST(Lstmn, ReorderedSequencesGoOnAsTheirParents) {
   const Lstmn layer = make({.input = 3, .hidden = 4});
@@ -242,6 +275,12 @@ TEST(Lstmn, ErrorsNameTheValues) {
         layer.step(Tensor::zeros({3, 3}), state);
       },
       "a step of [3, 3], not [2, 3]: one row for each sequence");
+  KeyValueCache cache(2);
+  expect_error<ShapeError>(
+      [&] {
+        layer.step(Tensor::zeros({3, 3}), Packing::of({3}), cache);
+      },
+      "a step of [3, 3], 3 rows of 1 sequences, does not fit an input 3 wide and a cache of 2");
   expect_error<ShapeError>([&] { state.reorder(std::vector<size_t>{2}); },
                            "there is no sequence 2 among 2");
 }
