@@ -4,6 +4,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
+#include "attend/models/causal_conv.h"
 #include "attend/models/conv.h"
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
@@ -16,8 +17,8 @@ namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(),   conv_kind(),  gpt_kind(),
-      lstm_kind(),        lstmn_kind(), label_kind(),
+      transformer_kind(), rnn_kind(),   conv_kind(),        gpt_kind(),
+      lstm_kind(),        lstmn_kind(), causal_conv_kind(), label_kind(),
   };
   return all;
 }
