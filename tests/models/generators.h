@@ -29,11 +29,12 @@ inline Tokens some_tokens(const std::vector<int32_t>& lengths, size_t vocabulary
 
 // Tokens of these lengths for each column that the model reads; as many records without a column
 // where it only writes.
-inline Batch some_inputs(const Model& model, const std::vector<int32_t>& lengths, uint64_t seed) {
+inline Batch some_inputs(const Model& model, const std::vector<int32_t>& lengths, uint64_t seed,
+                         size_t vocabulary = kSourceTokens) {
   Batch inputs(lengths.size());
   for (const ColumnSpec& column : model.signature().columns) {
     if (column.written) continue;
-    inputs.add(column.name, some_tokens(lengths, kSourceTokens, seed));
+    inputs.add(column.name, some_tokens(lengths, vocabulary, seed));
   }
   return inputs;
 }

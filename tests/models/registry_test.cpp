@@ -1,0 +1,237 @@
+// What every kind of model in the registry must do. A new one is tested here without a line of its
+// own.
+#include "attend/models/registry.h"
+
+#include <map>
+#include <set>
+
+#include "attend/io/config.h"
+#include "tests/errors.h"
+#include "tests/files.h"
+#include "tests/models/generators.h"
+#include "tests/train/small_run.h"
+
+namespace attend {
+namespace {
+
+constexpr size_t kLabels = 5;
+
+// Sizes that settings of this name get, in whatever kind has them.
+const std::map<std::string, std::string, std::less<>> kSmall = {
+    {"width", "16"},         {"hidden", "16"},        {"embedding", "16"},
+    {"heads", "2"},          {"feed_forward", "24"},  {"layers", "2"},
+    {"encoder_layers", "2"}, {"decoder_layers", "2"}, {"skip_width", "16"},
+    {"longest_source", "50"}};
+
+class EveryKind : public testing::TestWithParam<std::string> {
+ protected:
+  static ModelConfig config() {
+    ModelConfig made(GetParam());
+    for (const Field& field : fields_of(made.settings).fields) {
+      const auto small = kSmall.find(field.path.substr(field.path.rfind('.') + 1));
+      if (small != kSmall.end()) field.set(std::vector{small->second});
+    }
+    made.set_vocabularies({{"source", kSourceTokens},
+                           {"target", kTargetTokens},
+                           {"text", kTargetTokens},
+                           {"label", kLabels}});
+    return made;
+  }
+  static std::unique_ptr<Model> model(uint64_t seed = 7) {
+    Rng rng(seed);
+    return make_model(config(), rng);
+  }
+};
+
+// Whatever facet it has, all at once, of tokens that every vocabulary has.
+std::vector<float> outputs(const Model& model) {
+  const NoGrad no_grad;
+  constexpr size_t kTokens = 6;
+  const Batch inputs = some_inputs(model, {3, 1, 7}, 1, kTokens);
+  const Tokens written = some_tokens({2, 5, 1}, kTokens, 2);
+  std::vector<float> all;
+  const auto add = [&](const Tensor& x) {
+    const std::vector<float> values = x.to_vector();
+    all.insert(all.end(), values.begin(), values.end());
+  };
+  if (model.generator() != nullptr) add(model.generator()->logits(inputs, written));
+  if (model.classifier() != nullptr) add(model.classifier()->label_logits(inputs));
+  if (model.encoder() != nullptr) {
+    Batch read = inputs;
+    for (const ColumnSpec& column : model.signature().columns) {
+      const bool text = column.written && column.kind == ColumnKind::kTokens;
+      if (text) read.add(column.name, written);
+    }
+    const Column rows = model.encoder()->encode(read);
+    EXPECT_EQ(rows.values.shape(), Shape({rows.packing.rows(), model.encoder()->width()}));
+    add(rows.values);
+  }
+  return all;
+}
+
+TEST_P(EveryKind, HasASummaryPresetsAndAtLeastOneFacet) {
+  const ModelKind& kind = model_kind(GetParam());
+  EXPECT_FALSE(kind.summary.empty());
+  EXPECT_FALSE(kind.presets.empty());
+  for (const ModelPreset& preset : kind.presets) {
+    EXPECT_EQ(ModelConfig::of_preset(preset.name).kind.name, kind.name) << preset.name;
+    EXPECT_FALSE(preset.summary.empty()) << preset.name;
+  }
+  EXPECT_FALSE(outputs(*model()).empty());
+}
+
+TEST_P(EveryKind, ParametersAndBuffersHaveNamesOfTheirOwn) {
+  const auto made = model();
+  std::set<std::string> names;
+  for (const NamedTensor& each : parameters_and_buffers(*made)) {
+    EXPECT_FALSE(each.name.empty());
+    EXPECT_TRUE(names.insert(each.name).second) << each.name;
+  }
+  EXPECT_FALSE(names.empty());
+}
+
+TEST_P(EveryKind, LayersLookFromColumnsAtColumns) {
+  const Signature signature = model()->signature();
+  ASSERT_FALSE(signature.columns.empty());
+  std::set<std::string> names;
+  for (const AttentionLayer& layer : signature.layers) {
+    EXPECT_TRUE(names.insert(layer.name).second) << layer.name;
+    EXPECT_NO_THROW(signature.column(layer.queries)) << layer.name;
+    EXPECT_NO_THROW(signature.column(layer.keys)) << layer.name;
+    EXPECT_GE(layer.heads, 1u) << layer.name;
+  }
+}
+
+// Each layer of the signature once for each of its heads and each record, and no other; as many
+// rows as there are queries, and no more columns than keys.
+TEST_P(EveryKind, ARecorderSeesTheLayersOfTheSignature) {
+  const NoGrad no_grad;
+  const auto made = model();
+  const Signature signature = made->signature();
+  const std::vector<int32_t> read = {3, 1, 7}, wrote = {2, 5, 1};
+  const auto length = [&](const std::string& name, size_t record) {
+    const ColumnSpec& column = signature.column(name);
+    if (column.kind == ColumnKind::kLabel) return size_t{1};
+    return static_cast<size_t>((column.written ? wrote : read)[record]);
+  };
+  Recorder recorder;
+  const Batch inputs = some_inputs(*made, read, 1);
+  if (made->generator() != nullptr) {
+    made->generator()->logits(inputs, some_tokens(wrote, kTargetTokens, 2));
+  } else if (made->classifier() != nullptr) {
+    made->classifier()->label_logits(inputs);
+  } else {
+    made->encoder()->encode(inputs);
+  }
+  std::map<std::tuple<std::string, size_t, size_t>, size_t> seen;
+  for (const RecordedHead& head : recorder.heads) {
+    const AttentionLayer& layer = signature.layer(head.layer);
+    ++seen[{head.layer, head.sequence, head.head}];
+    EXPECT_LT(head.head, layer.heads) << head.layer;
+    EXPECT_EQ(head.weights.rows(), length(layer.queries, head.sequence)) << head.layer;
+    EXPECT_EQ(head.first_query, 0u) << head.layer;
+    EXPECT_LE(head.first_key + head.weights.width(), length(layer.keys, head.sequence))
+        << head.layer;
+  }
+  for (const AttentionLayer& layer : signature.layers) {
+    for (size_t record = 0; record < read.size(); ++record) {
+      for (size_t head = 0; head < layer.heads; ++head) {
+        EXPECT_EQ((seen[{layer.name, record, head}]), 1u) << layer.name << " head " << head;
+      }
+    }
+  }
+}
+
+TEST_P(EveryKind, PackingChangesNoBitOfItsSteps) {
+  const auto made = model();
+  if (made->generator() == nullptr) return;
+  const Batch inputs = some_inputs(*made, {3, 1, 7}, 1);
+  const auto run = [&] {
+    const NoGrad no_grad;
+    return step_by_step(*made->generator(), inputs, some_tokens({2, 5, 1}, kTargetTokens, 2))
+        .to_vector();
+  };
+  const std::vector<float> before = run();
+  made->pack();
+  EXPECT_EQ(run(), before);
+}
+
+TEST_P(EveryKind, MissingFacetsAreRefused) {
+  TextModel text;
+  text.config = config();
+  text.model = model();
+  const std::string kind = "it is a " + GetParam() + " model";
+  if (text.model->generator() == nullptr) {
+    expect_error<ConfigError>([&] { text.generator(); }, "the model writes no sequences: " + kind);
+    if (text.model->classifier() != nullptr) {
+      expect_error<ConfigError>([&] { text.written(); }, "use `attend classify`");
+    }
+  }
+  if (text.model->classifier() == nullptr) {
+    expect_error<ConfigError>([&] { text.classifier(); }, "the model gives no labels: " + kind);
+  }
+  if (text.model->generator() != nullptr && text.model->classifier() == nullptr) {
+    expect_error<ConfigError>([&] { text.classifier(); },
+                              text.read() ? "use `attend translate`" : "use `attend generate`");
+  }
+}
+
+// From text files to a model directory and back: in one go, or stopped and resumed.
+class EveryKindTrains : public EveryKind {
+ protected:
+  static RunConfig run_of(const fs::path& directory) {
+    RunConfig c = small_run(directory);
+    c.model = config();
+    const Signature signature = model()->signature();
+    const auto has = [&](std::string_view name) {
+      return std::ranges::find(signature.columns, name, &ColumnSpec::name) !=
+             signature.columns.end();
+    };
+    if (!has("source")) {
+      c.data.text = {c.data.source}, c.data.valid_text = {c.data.valid_source};
+      c.data.source = c.data.target = c.data.valid_source = c.data.valid_target = "";
+    }
+    if (has("label")) {
+      c.data.label = directory / "train.label", c.data.valid_label = directory / "valid.label";
+      for (const auto& [file, lines] : {std::pair(c.data.label, 200), {c.data.valid_label, 20}}) {
+        std::ofstream labels(file);
+        for (int i = 0; i < lines; ++i) labels << (i % 2 == 0 ? "even\n" : "odd\n");
+      }
+    }
+    c.training.steps = 6;
+    c.training.report_every = 1;
+    c.training.save_every = 2;
+    c.validation.every = 3;
+    c.validation.metric = Metric::kLoss;
+    return c;
+  }
+};
+
+TEST_P(EveryKindTrains, IsSavedLoadedAndResumed) {
+  const TemporaryDirectory whole, parts;
+  const RunConfig config = run_of(whole.path()), stopped = run_of(parts.path());
+  run(config);
+  const TextModel first = TextModel::load(config.out), second = TextModel::load(config.out);
+  EXPECT_EQ(first.config.kind.name, GetParam());
+  EXPECT_EQ(outputs(*first.model), outputs(*second.model));
+
+  TemporaryDirectory copied;
+  const ModelDirectory copy{copied.path()};
+  first.save_description(copy);
+  first.save_weights(copy.weights());
+  EXPECT_EQ(outputs(*TextModel::load(copied.path()).model), outputs(*first.model));
+
+  std::atomic<bool> stop{false};
+  StopAt observer(3, stop);
+  EXPECT_EQ(run_training(stopped, observer, stop).step, 3);
+  run(stopped);
+  EXPECT_EQ(outcome(stopped.out), outcome(config.out));
+}
+
+std::string title(const testing::TestParamInfo<std::string>& kind) { return kind.param; }
+
+INSTANTIATE_TEST_SUITE_P(All, EveryKind, testing::ValuesIn(model_kind_names()), title);
+INSTANTIATE_TEST_SUITE_P(All, EveryKindTrains, testing::ValuesIn(model_kind_names()), title);
+
+}  // namespace
+}  // namespace attend
