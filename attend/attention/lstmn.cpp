@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <numeric>
 
 #include "attend/attention/attention.h"
 #include "attend/attention/intervention.h"
@@ -11,54 +11,28 @@
 #include "attend/base/error.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/embedding.h"
+#include "attend/ops/recurrent_schedule.h"
 #include "attend/ops/shape.h"
+#include "attend/ops/unrolled.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
 namespace {
 
-// Rows of x step by step: those of step t are the t-th ones of all sequences longer than t, longest
-// first.
-struct Walk {
-  std::vector<size_t> order;  // of the sequences
-  std::vector<std::vector<int32_t>> rows;
-
-  explicit Walk(const Packing& packing) : order(packing.count()), rows(packing.longest()) {
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, std::greater<>(), [&](size_t s) { return packing.length(s); });
-    for (const size_t s : order) {
-      for (size_t t = 0; t < packing.length(s); ++t) {
-        rows[t].push_back(static_cast<int32_t>(packing.begin(s) + t));
-      }
-    }
-  }
-
-  // Where each row of x is among the steps, one after another.
-  Tensor back() const {
-    int32_t at = 0;
-    size_t count = 0;
-    for (const auto& step : rows) count += step.size();
-    Tensor ids = Tensor::empty({count}, DType::kInt32);
-    for (const auto& step : rows) {
-      for (const int32_t row : step) ids.indices()[row] = at++;
-    }
-    return ids;
-  }
-};
-
 // Hands over the weights of each sequence as a matrix of its steps, of which each looks at those
 // before it.
-void hand_over(const Recording& recording, const Packing& packing, const Walk& walk,
-               const std::vector<Recalled>& steps) {
-  for (size_t at = 0; at < walk.order.size(); ++at) {
-    const size_t s = walk.order[at], length = packing.length(s);
+void hand_over(const Recording& recording, const Packing& packing,
+               const RecurrentSchedule& schedule, const std::vector<Recalled>& steps) {
+  for (size_t slot = 0; slot < packing.count(); ++slot) {
+    const auto s = static_cast<size_t>(schedule.sequences[slot]);
+    const size_t length = packing.length(s);
     if (!recording.wants(s, 0)) continue;
     const Tensor weights = Tensor::zeros({length, length});
     const Tensor scores = Tensor::full({length, length}, -std::numeric_limits<float>::infinity());
     for (size_t t = 1; t < length; ++t) {
       const Recalled& step = steps[t];
-      std::copy_n(step.weights.data() + at * t, t, weights.data() + t * length);
-      std::copy_n(step.scores.data() + at * t, t, scores.data() + t * length);
+      std::copy_n(step.weights.data() + slot * t, t, weights.data() + t * length);
+      std::copy_n(step.scores.data() + slot * t, t, scores.data() + t * length);
     }
     recording.give_rows(s, 0, weights, scores);
   }
@@ -68,24 +42,53 @@ Tensor pick(const Tensor& x, const std::vector<int32_t>& rows) {
   return gather_rows(x, Tensor::ids(rows, {rows.size()}));
 }
 
+// What a step multiplies with: layers as they are, or laid out for all steps of a walk.
+struct StepLayers {
+  std::function<Tensor(const Tensor&)> from_mixture, from_hidden;
+  std::function<RecurrentState(const Tensor& x, const RecurrentState& before)> cell;
+};
+
+StepLayers layers_of(const Lstmn& layer) {
+  return {layer.from_mixture, layer.from_hidden,
+          [&layer](const Tensor& x, const RecurrentState& before) {
+            return recurrent(x, Packing::even(x.rows(), 1), layer.lstm, before).state;
+          }};
+}
+
+// For the rows of x, step after step; the cell knows them already.
+StepLayers layers_of(const Lstmn& layer, const Tensor& x) {
+  const auto unrolled = [&](const Linear& linear) -> std::function<Tensor(const Tensor&)> {
+    if (!linear.weight.value.defined()) return linear;  // it is packed
+    return UnrolledLinear(linear.weight.value, linear.bias, x.rows());
+  };
+  const UnrolledCell cell(layer.lstm, {.rows = x.rows(), .known = x});
+  return {
+      unrolled(layer.from_mixture), unrolled(layer.from_hidden),
+      [cell](const Tensor& /*x*/, const RecurrentState& before) { return cell.step({}, before); }};
+}
+
 // The next step of the first x.rows() sequences; compared = W_x x. Nothing is recalled at the
 // first.
-Recalled advance(const Lstmn& layer, const Tensor& x, const Tensor& compared, LstmnState& state) {
+Recalled advance(const Lstmn& layer, const StepLayers& layers, const Tensor& x,
+                 const Tensor& compared, LstmnState& state) {
   const size_t hidden = layer.config.hidden;
   Recalled recalled;
   RecurrentState before;
-  if (!state.past.empty()) {
+  if (state.past.empty()) {
+    const Tensor zeros = Tensor::zeros({x.rows(), hidden});
+    before = {zeros, zeros};
+  } else {
     Tensor q = compared;
     if (state.mixture.defined()) {
       const Tensor mixture = state.mixture.slice_rows(0, x.rows());
-      q = add(q, layer.from_mixture(mixture.slice_columns(0, hidden)));
+      q = add(q, layers.from_mixture(mixture.slice_columns(0, hidden)));
     }
     recalled = recall(q, layer.vector, state.past);
     state.mixture = recalled.mixture;
     before = {state.mixture.slice_columns(0, hidden), state.mixture.slice_columns(hidden, hidden)};
   }
-  const RecurrentState now = recurrent(x, Packing::even(x.rows(), 1), layer.lstm, before).state;
-  state.past.push_back({layer.from_hidden(now.h), now.h, now.c});
+  const RecurrentState now = layers.cell(x, before);
+  state.past.push_back({layers.from_hidden(now.h), now.h, now.c});
   return recalled;
 }
 
@@ -179,18 +182,25 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
   refuse_intervention(name);
   const AttentionProblem seen = problem_of_layer(name, packing);
   const Recording recording(seen);
-  const Walk walk(packing);
-  const Tensor compared = from_input(x);
+  const RecurrentSchedule schedule(packing);
+  const Tensor walked = pick(x, schedule.rows), compared = from_input(walked);
+  if (schedule.steps.empty()) return no_rows(config.hidden, std::vector{compared});
+  const StepLayers layers = layers_of(*this, walked);
   LstmnState state{.sequences = packing.count()};
   std::vector<Recalled> recalled;
   std::vector<Tensor> outputs;
-  for (const std::vector<int32_t>& rows : walk.rows) {
-    recalled.push_back(advance(*this, pick(x, rows), pick(compared, rows), state));
+  for (const auto& [row, count] : schedule.steps) {
+    Recalled step = advance(*this, layers, walked.slice_rows(row, count),
+                            compared.slice_rows(row, count), state);
+    if (recording) recalled.push_back(std::move(step));
     outputs.push_back(state.past.back().h);
   }
-  if (recording) hand_over(recording, packing, walk, recalled);
-  if (outputs.empty()) return no_rows(config.hidden, std::vector{compared});
-  return gather_rows(concat(outputs, 0), walk.back());
+  if (recording) hand_over(recording, packing, schedule, recalled);
+  std::vector<int32_t> places(schedule.rows.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[static_cast<size_t>(schedule.rows[i])] = static_cast<int32_t>(i);
+  }
+  return pick(concat(outputs, 0), places);
 }
 
 LstmnState Lstmn::start(size_t sequences) const { return {.sequences = sequences}; }
@@ -202,7 +212,7 @@ Tensor Lstmn::step(const Tensor& x, LstmnState& state) const {
   }
   refuse_intervention(name);
   const size_t t = state.past.size();
-  hand_over(name, state.sequences, t, advance(*this, x, from_input(x), state));
+  hand_over(name, state.sequences, t, advance(*this, layers_of(*this), x, from_input(x), state));
   return state.past.back().h;
 }
 
