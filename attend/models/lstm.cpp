@@ -1,6 +1,7 @@
 #include "attend/models/lstm.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "attend/base/error.h"
 #include "attend/nn/pack.h"
@@ -43,12 +44,18 @@ LstmLanguageModel::LstmLanguageModel(const LstmConfig& config, Rng& rng) : confi
   output_ = OutputLayer(embedding_, config.hidden, config.tied, rng);
 }
 
+// The table starts with rows of length 1, as an output layer should; what recurs wants variances of
+// 1.
+Tensor LstmLanguageModel::embedded(const Tokens& tokens) const {
+  return embedding_(tokens.ids, std::sqrt(static_cast<float>(config_.embedding)));
+}
+
 Tensor LstmLanguageModel::dropped(const Tensor& x, const Packing& packing, float chance) const {
   return config_.variational ? sequence_dropout(x, packing, chance) : dropout(x, chance);
 }
 
 Tensor LstmLanguageModel::rows(const Tokens& tokens) const {
-  const Tensor x = dropped(embedding_(tokens.ids), tokens.packing, config_.embedding_dropout);
+  const Tensor x = dropped(embedded(tokens), tokens.packing, config_.embedding_dropout);
   return layers_(x, tokens.packing).output;
 }
 
@@ -131,7 +138,7 @@ Tensor LstmLanguageModel::advance(Writing& writing, const Tokens& tokens) const 
   const NoGrad no_grad;
   writing.hypotheses.advance(tokens.packing);
   writing.read.add(tokens);
-  Tensor x = embedding_(tokens.ids);
+  Tensor x = embedded(tokens);
   const bool single = tokens.packing.rows() == tokens.count() && tokens.packing.longest() == 1;
   if (packed_.empty() || !single) {
     const Recurrent::Output walked = layers_(x, tokens.packing, writing.states);

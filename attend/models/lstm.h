@@ -67,6 +67,7 @@ class LstmLanguageModel : public Model, public Generator, public Encoder {
 
  private:
   struct Writing;
+  Tensor embedded(const Tokens& tokens) const;
   Tensor dropped(const Tensor& x, const Packing& packing, float chance) const;
   Tensor rows(const Tokens& tokens) const;
   Tensor advance(Writing& writing, const Tokens& tokens) const;  // rows before the output layer

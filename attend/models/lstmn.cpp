@@ -1,5 +1,7 @@
 #include "attend/models/lstmn.h"
 
+#include <cmath>
+
 #include "attend/base/error.h"
 #include "attend/nn/pack.h"
 #include "attend/ops/dropout.h"
@@ -39,8 +41,14 @@ LstmnLanguageModel::LstmnLanguageModel(const LstmnModelConfig& config, Rng& rng)
   output_ = OutputLayer(embedding_, config.hidden, config.tied, rng);
 }
 
+// The table starts with rows of length 1, as an output layer should; what recurs wants variances of
+// 1.
+Tensor LstmnLanguageModel::embedded(const Tokens& tokens) const {
+  return embedding_(tokens.ids, std::sqrt(static_cast<float>(config_.embedding)));
+}
+
 Tensor LstmnLanguageModel::rows(const Tokens& tokens) const {
-  Tensor x = dropout(embedding_(tokens.ids), config_.embedding_dropout);
+  Tensor x = dropout(embedded(tokens), config_.embedding_dropout);
   for (size_t i = 0; i < layers_.size(); ++i) {
     if (i > 0) x = dropout(x, config_.layer_dropout);
     x = layers_[i](x, tokens.packing);
@@ -92,7 +100,7 @@ Tensor LstmnLanguageModel::step(State& state, const Tokens& tokens, StepRows whi
   check_step(state, tokens);
   auto& writing = dynamic_cast<Writing&>(state);
   writing.hypotheses.advance(tokens.packing);
-  Tensor x = embedding_(tokens.ids);
+  Tensor x = embedded(tokens);
   for (size_t i = 0; i < layers_.size(); ++i) {
     x = layers_[i].step(x, tokens.packing, writing.caches[i]);
   }

@@ -60,6 +60,7 @@ class LstmnLanguageModel : public Model, public Generator, public Encoder {
 
  private:
   struct Writing;
+  Tensor embedded(const Tokens& tokens) const;
   Tensor rows(const Tokens& tokens) const;
 
   LstmnModelConfig config_;
