@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "attend/base/utf8.h"
 #include "attend/metrics/chrf.h"
 #include "attend/metrics/error_rate.h"
+#include "attend/text/lower_case.h"
 
 namespace attend::cli {
 namespace {

@@ -1,18 +1,23 @@
 #include "attend/base/printable.h"
 
 #include <fmt/format.h>
-#include <unicode/uchar.h>
 
 #include "attend/base/utf8.h"
 
 namespace attend {
 namespace {
 
+// Unicode's property Bidi_Control, which no version since 6.3 has changed: a table of our own
+// spares attend::core a library of them.
+bool turns_direction(char32_t c) {
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
 bool acts_on_terminal(char32_t c) {
   if (c == '\t') return false;
   const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
-  return control || c == 0x2028 || c == 0x2029 ||
-         u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_BIDI_CONTROL) != 0;
+  return control || c == 0x2028 || c == 0x2029 || turns_direction(c);
 }
 
 void append_escape(std::string& out, char32_t c) {

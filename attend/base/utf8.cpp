@@ -1,7 +1,5 @@
 #include "attend/base/utf8.h"
 
-#include <unicode/uchar.h>
-
 #include <cstdint>
 #include <cstring>
 
@@ -92,21 +90,6 @@ std::string repair_utf8(std::string_view text, size_t& replaced) {
     } else {
       append_utf8(out, kReplacementCharacter);
       ++replaced;
-    }
-    text.remove_prefix(c.bytes);
-  }
-  return out;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint c = first_code_point(text);
-    if (c.valid) {
-      append_utf8(out, static_cast<char32_t>(u_tolower(static_cast<UChar32>(c.value))));
-    } else {
-      out += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes);
   }

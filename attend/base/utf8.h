@@ -1,4 +1,5 @@
 // UTF-8, strictly as Unicode defines it: no overlong forms, no surrogates, nothing past U+10FFFF.
+// Not for use outside Attend.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +26,5 @@ void append_utf8(std::string& text, char32_t code_point);
 
 // The same text with U+FFFD in place of what is no character; `replaced` counts those.
 std::string repair_utf8(std::string_view text, size_t& replaced);
-
-// Lower case, character by character, in no language in particular: a text never changes its number
-// of characters. What is no character stays.
-std::string lower_case(std::string_view text);
 
 }  // namespace attend

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "attend/base/names.h"
-#include "attend/base/utf8.h"
 #include "attend/decode/alignment.h"
 #include "attend/inspect/html_map.h"
 #include "attend/inspect/map_json.h"
 #include "attend/inspect/npy.h"
 #include "attend/inspect/png_map.h"
 #include "attend/inspect/svg_map.h"
+#include "attend/text/lower_case.h"
 
 namespace attend {
 namespace {

@@ -10,6 +10,7 @@
 #include "attend/base/files.h"
 #include "attend/base/printable.h"
 #include "attend/base/utf8.h"
+#include "attend/text/lower_case.h"
 
 namespace attend {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/utf8.h"
+#include "attend/text/lower_case.h"
 
 namespace attend {
 namespace {
