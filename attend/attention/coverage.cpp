@@ -64,10 +64,6 @@ void hand_over(const std::string& name, const CoverageState& state, const Tensor
 
 }  // namespace
 
-Remembered remembered_from_name(std::string_view name) {
-  return value_from_name(kRemembered, "memory of coverage", name);
-}
-
 std::string_view name_of(Remembered remembered) { return name_from_value(kRemembered, remembered); }
 
 void CoverageState::reorder(std::span<const size_t> parents) {

@@ -15,7 +15,6 @@ enum class Remembered {
   kLast,  // its weight at the step before
   kSum,   // its weights of all steps so far: the coverage
 };
-Remembered remembered_from_name(std::string_view name);  // "sum"; ConfigError with the choices
 std::string_view name_of(Remembered remembered);
 
 // Coverage as it is by default; location-aware with kLast and filters.

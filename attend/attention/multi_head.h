@@ -17,7 +17,6 @@ namespace attend {
 // How a layer learns where things are.
 enum class Positions { kNone, kAlibi, kT5, kShaw, kRotary };
 
-Positions positions_from_name(std::string_view name);  // "rotary"; ConfigError with the choices
 std::string_view name_of(Positions positions);
 
 struct MultiHeadConfig {

@@ -54,10 +54,6 @@ void check_rotary(const MultiHeadConfig& c) {
 
 }  // namespace
 
-Positions positions_from_name(std::string_view name) {
-  return value_from_name(kPositions, "positions", name);
-}
-
 std::string_view name_of(Positions positions) { return name_from_value(kPositions, positions); }
 
 MultiHeadConfig resolved(MultiHeadConfig c) {

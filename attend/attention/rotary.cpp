@@ -115,10 +115,6 @@ size_t checked_width(const Tensor& x, std::span<const int32_t> positions, size_t
 
 }  // namespace
 
-RotaryLayout rotary_layout_from_name(std::string_view name) {
-  return value_from_name(kLayouts, "rotary layout", name);
-}
-
 std::string_view name_of(RotaryLayout layout) { return name_from_value(kLayouts, layout); }
 
 RotaryTables rotary_tables(size_t positions, size_t width, const Rotary& rotary) {

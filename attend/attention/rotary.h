@@ -14,7 +14,6 @@ namespace attend {
 // paper).
 enum class RotaryLayout { kHalf, kInterleaved };
 
-RotaryLayout rotary_layout_from_name(std::string_view name);  // "half", "interleaved"
 std::string_view name_of(RotaryLayout layout);
 
 // How the frequencies f_i = base^(-2 i / d) of the d / 2 pairs are scaled, so that a model reads
@@ -40,7 +39,6 @@ enum class RotaryScaling {
   kLlama3,
 };
 
-RotaryScaling rotary_scaling_from_name(std::string_view name);  // "yarn"; ConfigError with choices
 std::string_view name_of(RotaryScaling scaling);
 
 struct RotaryScale {

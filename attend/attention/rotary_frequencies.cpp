@@ -130,10 +130,6 @@ std::vector<double> given_frequencies(const Rotary& rotary, size_t columns) {
 
 }  // namespace
 
-RotaryScaling rotary_scaling_from_name(std::string_view name) {
-  return value_from_name(kScalings, "rotary scaling", name);
-}
-
 std::string_view name_of(RotaryScaling scaling) { return name_from_value(kScalings, scaling); }
 
 size_t rotated_columns(const Rotary& rotary, size_t width) {

@@ -195,8 +195,6 @@ const Entry& entry_of(Score score) {
 
 }  // namespace
 
-Score score_from_name(std::string_view name) { return value_from_name(kScores, "score", name); }
-
 std::string_view name_of(Score score) { return name_from_value(kScores, score); }
 
 const ScoreTraits& traits_of(Score score) { return entry_of(score).traits; }

@@ -25,7 +25,6 @@ enum class Score {
   kLocation,   // (W q)_j, from the query and the key's place alone (Luong et al., 2015)
 };
 
-Score score_from_name(std::string_view name);  // "scaled_dot"; ConfigError with the choices
 std::string_view name_of(Score score);
 std::span<const Score> all_scores();
 

@@ -190,10 +190,6 @@ namespace attend {
 
 using weightings::kWeightings;
 
-Weighting weighting_from_name(std::string_view name) {
-  return value_from_name(kWeightings, "weighting", name);
-}
-
 std::string_view name_of(Weighting weighting) { return name_from_value(kWeightings, weighting); }
 
 std::span<const Weighting> all_weightings() {

@@ -28,7 +28,6 @@ enum class Weighting {
   kMonotonicHard,    // its inference: the first key, from the last one on, whose score is positive
 };
 
-Weighting weighting_from_name(std::string_view name);  // "softmax"; ConfigError with the choices
 std::string_view name_of(Weighting weighting);
 std::span<const Weighting> all_weightings();
 void check_weighting(Weighting weighting);  // ConfigError where it is none of these

@@ -23,10 +23,6 @@ Conv1dConfig depthwise_of(Conv1dConfig config) {
 
 }  // namespace
 
-ConvPadding conv_padding_from_name(std::string_view name) {
-  return value_from_name(kPaddings, "padding", name);
-}
-
 std::string_view name_of(ConvPadding padding) { return name_from_value(kPaddings, padding); }
 
 Conv1dOptions Conv1dConfig::options() const {

@@ -16,7 +16,6 @@ enum class ConvPadding {
   kCausal,    // all on the left: row t sees rows up to t (WaveNet, van den Oord et al., 2016)
 };
 
-ConvPadding conv_padding_from_name(std::string_view name);  // throws ConfigError with the choices
 std::string_view name_of(ConvPadding padding);
 
 struct Conv1dConfig {

@@ -73,8 +73,6 @@ Tensor fresh(const Shape& shape) {
 
 }  // namespace
 
-Init init_from_name(std::string_view name) { return value_from_name(kInits, "initialiser", name); }
-
 std::string_view name_of(Init init) { return name_from_value(kInits, init); }
 
 ShapesOnly::ShapesOnly() : before_(std::exchange(shapes_only, true)) {}

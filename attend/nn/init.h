@@ -22,8 +22,6 @@ enum class Init {
   kOrthogonal,  // Saxe et al., 2014
 };
 
-Init init_from_name(
-    std::string_view name);  // "xavier_uniform"; throws ConfigError with the choices
 std::string_view name_of(Init init);
 
 // Parameters and buffers that are made within its life, in this thread, have shapes but no memory

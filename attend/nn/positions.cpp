@@ -64,10 +64,6 @@ Tensor combine(PositionMode mode, const Tensor& x, const Tensor& positions) {
 
 }  // namespace
 
-PositionMode position_mode_from_name(std::string_view name) {
-  return value_from_name(kModes, "position mode", name);
-}
-
 std::string_view name_of(PositionMode mode) { return name_from_value(kModes, mode); }
 
 Tensor sinusoids(size_t length, size_t width) {

@@ -18,7 +18,6 @@ enum class PositionMode {
   kConcat,  // [rows, x's width + width]
 };
 
-PositionMode position_mode_from_name(std::string_view name);  // throws ConfigError with the choices
 std::string_view name_of(PositionMode mode);
 
 struct PositionsConfig {

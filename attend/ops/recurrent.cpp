@@ -252,8 +252,6 @@ void Layer::input_gradient(Grads& grads) const {
 
 }  // namespace
 
-Cell cell_from_name(std::string_view name) { return value_from_name(kCells, "cell", name); }
-
 std::string_view name_of(Cell cell) { return name_from_value(kCells, cell); }
 
 size_t gate_count(Cell cell) { return cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1; }

@@ -13,7 +13,6 @@ namespace attend {
 
 enum class Cell { kRnnTanh, kRnnRelu, kLstm, kGru };
 
-Cell cell_from_name(std::string_view name);  // "lstm"; throws ConfigError with the choices
 std::string_view name_of(Cell cell);
 size_t gate_count(Cell cell);  // RNN 1, LSTM 4 (i, f, g, o), GRU 3 (r, z, n)
 

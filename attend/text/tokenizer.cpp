@@ -21,10 +21,6 @@ constexpr Named<TokenizerKind> kKinds[] = {
 
 }  // namespace
 
-TokenizerKind tokenizer_kind_from_name(std::string_view name) {
-  return value_from_name(kKinds, "tokenizer", name);
-}
-
 std::string_view name_of(TokenizerKind kind) { return name_from_value(kKinds, kind); }
 
 void Tokenizer::save(const std::filesystem::path& file) const { replace_file(file, serialized()); }

@@ -25,7 +25,6 @@ enum class TokenizerKind {
   kBpe,        // SentencePiece, byte pair encoding (Sennrich et al., 2016)
   kUnigram,    // SentencePiece, unigram language model (Kudo, 2018)
 };
-TokenizerKind tokenizer_kind_from_name(std::string_view name);  // "character"; ConfigError if none
 std::string_view name_of(TokenizerKind kind);
 
 // The special ids of the vocabularies that are made here (SentencePiece's own default).

@@ -47,10 +47,6 @@ void OptimizerConfig::check() const {
   }
 }
 
-OptimizerKind optimizer_from_name(std::string_view name) {
-  return value_from_name(kKinds, "optimizer", name);
-}
-
 std::string_view name_of(OptimizerKind kind) { return name_from_value(kKinds, kind); }
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {

@@ -13,7 +13,6 @@ namespace attend {
 
 enum class OptimizerKind { kAdamW, kAdam, kSgd };
 
-OptimizerKind optimizer_from_name(std::string_view name);  // "adamw", "adam", "sgd"
 std::string_view name_of(OptimizerKind kind);
 
 struct OptimizerConfig {

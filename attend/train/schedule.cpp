@@ -16,10 +16,6 @@ constexpr Named<ScheduleKind> kKinds[] = {{ScheduleKind::kConstant, "constant"},
 
 }  // namespace
 
-ScheduleKind schedule_from_name(std::string_view name) {
-  return value_from_name(kKinds, "schedule", name);
-}
-
 std::string_view name_of(ScheduleKind kind) { return name_from_value(kKinds, kind); }
 
 void ScheduleConfig::check() const {

@@ -15,7 +15,6 @@ enum class ScheduleKind {
   kCosine,       // half a wave down to the floor at the last step (Loshchilov and Hutter, 2017)
   kLinear,       // a line down to the floor at the last step
 };
-ScheduleKind schedule_from_name(std::string_view name);  // "cosine"; ConfigError with the choices
 std::string_view name_of(ScheduleKind kind);
 
 struct ScheduleConfig {

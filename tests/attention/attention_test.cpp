@@ -12,6 +12,7 @@
 #include "attend/tensor/training.h"
 #include "tests/attention/points.h"
 #include "tests/errors.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -372,7 +373,11 @@ TEST(Attention, ErrorsNameTheValues) {
       "Shaw's vectors for keys are part of a product, but the score is distance");
   expect_error<ShapeError>([&] { attention(q, k, k, {.score = Score::kGeneral}); },
                            "score general needs a query weight");
-  expect_error<ConfigError>([&] { score_from_name("dots"); }, "unknown score 'dots'");
+}
+
+TEST(Scores, HaveNames) {
+  expect_names<Score>(
+      {"dot", "scaled_dot", "general", "additive", "concat", "cosine", "distance", "location"});
 }
 
 }  // namespace

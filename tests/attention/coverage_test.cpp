@@ -13,6 +13,7 @@
 #include "attend/ops/reduce.h"
 #include "attend/ops/shape.h"
 #include "tests/attention/modules.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -311,11 +312,7 @@ TEST(Coverage, CanBeSeen) {
   EXPECT_EQ(head.lse.size(), 1u);
 }
 
-TEST(Coverage, NamesAreParsed) {
-  EXPECT_EQ(remembered_from_name("last"), Remembered::kLast);
-  EXPECT_EQ(name_of(Remembered::kSum), "sum");
-  expect_error<ConfigError>([] { remembered_from_name("all"); }, "there are: last, sum");
-}
+TEST(Coverage, NamesAreParsed) { expect_names<Remembered>({"last", "sum"}); }
 
 TEST(Coverage, ErrorsNameTheValuesAndTheRemedy) {
   expect_error<ConfigError>([] { make({}); }, "width 0");

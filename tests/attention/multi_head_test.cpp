@@ -11,6 +11,7 @@
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "tests/attention/modules.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -436,8 +437,7 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
         });
       },
       "rotary positions turn pairs of columns, but 5 of 5 columns of a head cannot be paired");
-  expect_error<ConfigError>([] { positions_from_name("sinus"); },
-                            "unknown positions 'sinus'; there are: none, alibi, t5, shaw, rotary");
+  expect_names<Positions>({"none", "alibi", "t5", "shaw", "rotary"});
   const MultiHeadAttention layer = make(small_config());
   expect_error<ShapeError>([&] { layer(Tensor::zeros({3, 8}), Packing::of({2})); }, "2");
   KeyValueCache cache = layer.cache(2);

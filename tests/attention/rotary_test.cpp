@@ -10,6 +10,7 @@
 
 #include "attend/tensor/tape.h"
 #include "tests/attention/values.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -301,9 +302,7 @@ TEST(RotaryScaling, ErrorsNameTheValuesAndTheRemedy) {
   expect_error<ShapeError>([&] { rotate(x, positions, 2, tables); },
                            "tables of cosines [4, 3] and sines [4, 3] for heads of 3 columns");
   expect_error<ShapeError>([&] { rotate(x, positions, 2, RotaryTables{}); }, "undefined");
-  expect_error<ConfigError>([] { rotary_scaling_from_name("su"); },
-                            "unknown rotary scaling 'su'; there are: none, linear, ntk, "
-                            "dynamic_ntk, yarn, llama3");
+  expect_names<RotaryScaling>({"none", "linear", "ntk", "dynamic_ntk", "yarn", "llama3"});
 }
 
 TEST(Rotary, ErrorsNameTheValues) {
@@ -313,9 +312,7 @@ TEST(Rotary, ErrorsNameTheValues) {
   expect_error<ShapeError>([&] { rotate(x, three, 1); }, "3 positions for 2 rows");
   expect_error<ConfigError>([&] { rotate(x, two, 2); }, "3 of 3 columns");
   expect_error<ConfigError>([&] { rotate(x, two, 1, {.rotated = 8}); }, "8 of 6 columns");
-  expect_error<ConfigError>([] { rotary_layout_from_name("pairs"); },
-                            "unknown rotary layout 'pairs'; there are: half, interleaved");
-  EXPECT_EQ(name_of(RotaryLayout::kInterleaved), "interleaved");
+  expect_names<RotaryLayout>({"half", "interleaved"});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "attend/nn/conv1d.h"
 #include "attend/nn/conv2d.h"
 #include "attend/tensor/tape.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -42,11 +43,7 @@ TEST(Conv1dLayer, PaddingByMode) {
   EXPECT_EQ(given.options().right, 7u);
 }
 
-TEST(Conv1dLayer, PaddingHasNames) {
-  EXPECT_EQ(conv_padding_from_name("causal"), ConvPadding::kCausal);
-  EXPECT_EQ(name_of(ConvPadding::kSame), "same");
-  EXPECT_THROW(conv_padding_from_name("valid"), ConfigError);
-}
+TEST(Conv1dLayer, PaddingHasNames) { expect_names<ConvPadding>({"explicit", "same", "causal"}); }
 
 TEST(Conv1dLayer, ListsItsParameters) {
   Rng rng(1);

@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/errors.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
-
-constexpr Init kAll[] = {Init::kZeros,          Init::kOnes,          Init::kUniform,
-                         Init::kNormal,         Init::kXavierUniform, Init::kXavierNormal,
-                         Init::kKaimingUniform, Init::kKaimingNormal, Init::kFanIn,
-                         Init::kOrthogonal};
 
 struct Moments {
   double mean, deviation, largest;
@@ -32,15 +27,9 @@ Moments moments(Init init, const Shape& shape, float scale = 1.0f) {
   return {sum / n, std::sqrt(squares / n - sum / n * sum / n), largest};
 }
 
-TEST(Init, NamesGoBothWays) {
-  for (const Init init : kAll) EXPECT_EQ(init_from_name(name_of(init)), init);
-}
-
-TEST(Init, UnknownNameListsTheChoices) {
-  EXPECT_EQ(
-      message_of<ConfigError>([] { init_from_name("xavier"); }),
-      "unknown initialiser 'xavier'; there are: zeros, ones, uniform, normal, xavier_uniform, "
-      "xavier_normal, kaiming_uniform, kaiming_normal, fan_in, orthogonal");
+TEST(Init, HasNames) {
+  expect_names<Init>({"zeros", "ones", "uniform", "normal", "xavier_uniform", "xavier_normal",
+                      "kaiming_uniform", "kaiming_normal", "fan_in", "orthogonal"});
 }
 
 TEST(Init, HasThePromisedSpread) {

@@ -6,6 +6,7 @@
 
 #include "attend/base/error.h"
 #include "attend/tensor/tape.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -166,8 +167,7 @@ TEST(Positions, OnlyLearnedOnesAreParameters) {
   SinusoidalPositions waves({.width = 4, .max_length = 5});
   EXPECT_EQ(parameter_count(learned), 20u);
   EXPECT_EQ(parameter_count(waves), 0u);
-  EXPECT_EQ(position_mode_from_name("concat"), PositionMode::kConcat);
-  EXPECT_THROW(position_mode_from_name("multiply"), ConfigError);
+  expect_names<PositionMode>({"add", "concat"});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -69,7 +70,7 @@ TEST(RecurrentModule, AgreesWithPyTorch) {
     const auto at = [&, &values = fixture](const std::string& key) { return values.at(key); };
     const bool lstm = name == "lstm";
     Rng rng(1);
-    Recurrent module({.cell = cell_from_name(name),
+    Recurrent module({.cell = named<Cell>(name),
                       .input = at("x").width(),
                       .hidden = at("h_0").width(),
                       .layers = 2,
@@ -132,8 +133,7 @@ TEST(RecurrentModule, StepByStepEqualsAllAtOnce) {
   for (const char* name : {"rnn_tanh", "rnn_relu", "lstm", "gru"}) {
     SCOPED_TRACE(name);
     Rng rng(2);
-    const Recurrent module({.cell = cell_from_name(name), .input = 4, .hidden = 20, .layers = 2},
-                           rng);
+    const Recurrent module({.cell = named<Cell>(name), .input = 4, .hidden = 20, .layers = 2}, rng);
     const Recurrent::Output all = module(x, Packing::even(kCount, kLength));
     Recurrent::States states;
     for (size_t t = 0; t < kLength; ++t) {

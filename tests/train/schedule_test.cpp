@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/errors.h"
+#include "tests/names.h"
 
 namespace attend {
 namespace {
@@ -42,8 +42,7 @@ TEST(Schedule, TheUsualWarmUpIsATenthOfAFewSteps) {
 }
 
 TEST(Schedule, NamesAreRead) {
-  EXPECT_EQ(schedule_from_name("cosine"), ScheduleKind::kCosine);
-  expect_error<ConfigError>([] { schedule_from_name("cosin"); }, "unknown schedule 'cosin'");
+  expect_names<ScheduleKind>({"constant", "inverse_sqrt", "cosine", "linear"});
 }
 
 }  // namespace
