@@ -1,4 +1,5 @@
-// The weightings themselves, forwards and backwards, as weightings.cpp registers them.
+// The weightings themselves, forwards and backwards, as weightings.cpp registers them. Not for use
+// outside attention/.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Bytes as text (RFC 4648, with padding).
+// Bytes as text (RFC 4648, with padding). Not for use outside Attend.
 #pragma once
 
 #include <string>

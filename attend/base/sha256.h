@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for pages that name the scripts they allow.
+// SHA-256 (FIPS 180-4), for pages that name the scripts they allow. Not for use outside Attend.
 #pragma once
 
 #include <string>

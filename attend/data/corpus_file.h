@@ -1,4 +1,4 @@
-// What the reader and the writer of a corpus file agree on.
+// What the reader and the writer of a corpus file agree on. Not for use outside data/.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The style sheet and the script of a page of heat maps (html_map.h).
+// The style sheet and the script of a page of heat maps (html_map.h). Not for use outside inspect/.
 #pragma once
 
 #include <string_view>

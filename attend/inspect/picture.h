@@ -1,5 +1,5 @@
 // Where everything stands in a picture of heat maps, in pixels from its top left. Writers of SVG
-// and of pixels draw the same layout.
+// and of pixels draw the same layout. Not for use outside inspect/.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// PNG files of pixels, and the compression that they use.
+// PNG files of pixels, and the compression that they use. Not for use outside inspect/.
 #pragma once
 
 #include <cstdint>

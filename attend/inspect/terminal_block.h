@@ -1,4 +1,5 @@
-// One heat map as lines of text that can stand beside those of another.
+// One heat map as lines of text that can stand beside those of another. Not for use outside
+// inspect/.
 #pragma once
 
 #include <string>

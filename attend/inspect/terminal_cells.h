@@ -1,4 +1,5 @@
-// The cells of a heat map as characters and escape sequences, a line at a time.
+// The cells of a heat map as characters and escape sequences, a line at a time. Not for use outside
+// inspect/.
 #pragma once
 
 #include <string>

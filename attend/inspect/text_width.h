@@ -1,5 +1,5 @@
 // How much room text takes: grapheme clusters, what a reader takes for one character, and the
-// columns of a terminal that each fills. Text is UTF-8.
+// columns of a terminal that each fills. Text is UTF-8. Not for use outside Attend.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 // JSON from files and from the network, as a tree. All of it is parsed here, within limits: a tree
-// takes many times the memory of its text, and what copies or writes one recurses.
+// takes many times the memory of its text, and what copies or writes one recurses. Not for use
+// outside Attend.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

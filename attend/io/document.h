@@ -1,5 +1,5 @@
-// JSON or YAML as one small tree, from which configs are read. Inner to io: neither library shows
-// through.
+// JSON or YAML as one small tree, from which configs are read. Neither library shows through. Not
+// for use outside Attend.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // What a document may hold, whatever its file claims: bytes, values and depth, counted as it is
-// read. Inner to io.
+// read. Not for use outside Attend.
 #pragma once
 
 #include <cstddef>

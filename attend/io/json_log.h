@@ -1,5 +1,5 @@
 // log.jsonl: one line of JSON a report. After a crash and a resume it reads as if the run had never
-// stopped.
+// stopped. Not for use outside Attend.
 #pragma once
 
 #include <cstdint>

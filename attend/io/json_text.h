@@ -1,4 +1,4 @@
-// JSON in one line.
+// JSON in one line. Not for use outside Attend.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

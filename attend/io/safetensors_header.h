@@ -1,4 +1,4 @@
-// The header of a safetensors file, checked. Inner to io.
+// The header of a safetensors file, checked. Not for use outside io/.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Convolution as a matrix product: the rows under each window laid side by side.
+// Convolution as a matrix product: the rows under each window laid side by side. Not for use
+// outside kernels/.
 #pragma once
 
 #include "attend/kernels/conv_window.h"

@@ -1,4 +1,5 @@
-// Clipped n-gram matches, which BLEU counts over words and chrF over characters as well.
+// Clipped n-gram matches, which BLEU counts over words and chrF over characters as well. Not for
+// use outside metrics/.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // UTF-8 text as Python's str sees it, for agreement with the reference tools, which are written in
-// it. An invalid byte is a character, U+FFFD; full_lower_case leaves it alone.
+// it. An invalid byte is a character, U+FFFD; full_lower_case leaves it alone. Not for use outside
+// Attend.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Puts together what the steps of a walk show of attention, so that a Recorder sees what it would
-// see had all steps been one call.
+// see had all steps been one call. Not for use outside models/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Tensors as operands of kernels::gemm.
+// Tensors as operands of kernels::gemm. Not for use outside Attend.
 #pragma once
 
 #include "attend/kernels/gemm.h"

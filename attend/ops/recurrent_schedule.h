@@ -1,5 +1,6 @@
 // The order in which a recurrent layer walks a packed batch: by time step, the longest sequences
-// first, so that the rows of a step whose sequences go on are its first ones.
+// first, so that the rows of a step whose sequences go on are its first ones. Not for use outside
+// Attend.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // The walk of a recurrent layer through time, and back. What does not depend on the step before,
-// the products of the inputs and those of the weights' gradients, is left to recurrent.cpp.
+// the products of the inputs and those of the weights' gradients, is left to recurrent.cpp. Not for
+// use outside ops/.
 #pragma once
 
 #include <span>

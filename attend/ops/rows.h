@@ -1,4 +1,4 @@
-// Tensors as rows for the row-wise kernels.
+// Tensors as rows for the row-wise kernels. Not for use outside Attend.
 #pragma once
 
 #include "attend/kernels/rows.h"

@@ -15,6 +15,7 @@
 #include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
 #include "attend/serve/explorer_run.h"
+#include "attend/serve/turn_lock.h"
 
 namespace attend {
 namespace {
@@ -119,7 +120,8 @@ Tensor chosen_map(const TextModel& model, const Trace& trace,
 
 }  // namespace
 
-Explorer::Explorer(std::span<const std::filesystem::path> models) {
+Explorer::Explorer(std::span<const std::filesystem::path> models)
+    : computing_(std::make_unique<TurnLock>()) {
   for (const std::filesystem::path& path : models) {
     models_.push_back({{path}, TextModel::load(path)});
     freeze(*models_.back().model.model);
@@ -215,7 +217,7 @@ std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) 
 }
 
 void Explorer::start_run(std::string_view text, const Emit& emit) {
-  std::unique_lock computing(computing_, std::defer_lock);
+  std::unique_lock computing(*computing_, std::defer_lock);
   const EmitJson tell = [&](const Json& event) {
     const bool mine = computing.owns_lock();
     if (mine) computing.unlock();  // others may have a turn, also while the client is slow
@@ -270,7 +272,7 @@ std::string Explorer::map(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const TextModel& text = model(run->model).model;
   const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
-  const ShortTurn computing(computing_);
+  const ShortTurn computing(*computing_);
   return map_bytes(chosen_map(text, trace, parameters));
 }
 
@@ -282,7 +284,7 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
   }
   const TextModel& text = model(run->model).model;
   const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
-  const ShortTurn computing(computing_);
+  const ShortTurn computing(*computing_);
   const Thumbnails all = attend::thumbnails(text, trace, asked_pair(trace, parameters), size);
   std::string bytes;
   for (const size_t extent : {all.layers, all.heads, all.rows, all.columns}) {
@@ -303,7 +305,7 @@ Explorer::Writer Explorer::saliency(size_t number, const Parameters& parameters)
   check_saliency(trace, config);
   const size_t keys = trace.index_of(saliency_keys(trace, parameter(parameters, "keys")));
   return [this, &text, trace, config, keys](const EmitBytes& emit) {
-    std::unique_lock computing(computing_);
+    std::unique_lock computing(*computing_);
     size_t written = 0;
     const auto write = [&](const Saliency& found, size_t known) {
       const Tensor& map = found[keys];

@@ -17,7 +17,6 @@
 #include "attend/base/error.h"
 #include "attend/io/model_directory.h"
 #include "attend/models/text_model.h"
-#include "attend/serve/turn_lock.h"
 
 namespace attend {
 
@@ -25,6 +24,8 @@ struct ExploredModel {
   ModelDirectory directory;
   TextModel model;  // frozen
 };
+
+class TurnLock;
 
 // An input, what was written from it, and the tree of what could have been.
 struct ExplorerRun;
@@ -70,7 +71,7 @@ class Explorer {
   void keep(size_t number, std::shared_ptr<const ExplorerRun> run);
 
   std::vector<ExploredModel> models_;
-  mutable TurnLock computing_;
+  std::unique_ptr<TurnLock> computing_;
   mutable std::mutex runs_lock_;
   std::map<size_t, std::shared_ptr<const ExplorerRun>> runs_;
   size_t next_run_ = 1;

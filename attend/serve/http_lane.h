@@ -1,5 +1,5 @@
 // Threads for one kind of work, and a bounded queue before them. Where every kind has its own, long
-// work never keeps short work waiting.
+// work never keeps short work waiting. Not for use outside serve/.
 #pragma once
 
 #include <condition_variable>

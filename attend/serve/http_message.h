@@ -1,5 +1,5 @@
 // A request, an answer, and who turns one into the other. Nothing of sockets: the server
-// (http_server.h), tests and fuzzers use the same.
+// (http_server.h), tests and fuzzers use the same. Not for use outside serve/.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What a thread that works has written and the network has not sent yet. The one blocks while much
-// is waiting, the other never does.
+// is waiting, the other never does. Not for use outside serve/.
 #pragma once
 
 #include <atomic>

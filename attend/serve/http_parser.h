@@ -1,5 +1,5 @@
 // Bytes of a connection, in pieces of any size, to one request. Bounded before it is parsed: what
-// is kept never exceeds the limits, whatever is sent.
+// is kept never exceeds the limits, whatever is sent. Not for use outside serve/.
 //
 // The grammar is that of Boost.Beast, behind a gate that refuses what servers have been fooled
 // with: lines that end in a bare LF or CR, folded lines, control characters, two lengths, a length

@@ -1,5 +1,6 @@
 // HTTP/1.1 on 127.0.0.1. One thread moves the bytes of all connections and never blocks; work is
 // done in lanes (http_lane.h). Bytes, fields, connections, waiting work and time are all bounded.
+// Not for use outside serve/.
 //
 // A connection is for one request: nothing that follows a request, such as a body that was refused,
 // can be taken for another one. Ranges are not served.

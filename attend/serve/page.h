@@ -1,4 +1,5 @@
-// The page of web/ as one file: the build puts its scripts and its style into it.
+// The page of web/ as one file: the build puts its scripts and its style into it. Not for use
+// outside serve/.
 #pragma once
 
 #include <string_view>

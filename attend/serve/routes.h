@@ -1,4 +1,5 @@
-// Who may ask the explorer over HTTP, and for what. It knows no sockets and no models.
+// Who may ask the explorer over HTTP, and for what. It knows no sockets and no models. Not for use
+// outside serve/.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,11 @@
 // The explorer over HTTP, for this machine alone: 127.0.0.1, and only for pages that came from it.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
-#include "attend/serve/http_server.h"
-#include "attend/serve/routes.h"
+#include "attend/serve/explorer.h"
 
 namespace attend {
 
@@ -17,16 +18,16 @@ class ExplorerServer {
   // Takes the port, 0 for any that is free. Throws IoError where it is in use. With an empty token
   // whoever can log in to this machine can read the page.
   ExplorerServer(Explorer& explorer, uint16_t port, std::string token);
+  ~ExplorerServer();
 
-  uint16_t port() const { return http_.port(); }
-  std::string address() const;   // of the page, with the token
-  void run() { http_.run(); }    // until stop()
-  void stop() { http_.stop(); }  // from any thread
+  uint16_t port() const;
+  std::string address() const;  // of the page, with the token
+  void run();                   // until stop()
+  void stop();                  // from any thread
 
  private:
-  std::string token_;
-  ExplorerRoutes routes_;
-  HttpServer http_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace attend

@@ -1,5 +1,6 @@
 // A lock that is given in the order in which it was asked for: who lets go of it and takes it again
-// at once comes after all who wait. Short work goes before long work, every other time.
+// at once comes after all who wait. Short work goes before long work, every other time. Not for use
+// outside serve/.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
 // The character map of a SentencePiece model, looked through before the library follows it blindly.
-// Inner to text.
+// Not for use outside text/.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// How large batches can be in a given memory.
+// How large batches can be in a given memory. Not for use outside train/.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Tasks whose records are lines of text: line n of each column belongs to line n of the others.
+// Tasks whose records are lines of text: line n of each column belongs to line n of the others. Not
+// for use outside train/.
 #pragma once
 
 #include "attend/data/line_records.h"

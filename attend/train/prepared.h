@@ -1,5 +1,5 @@
 // What a run is made of before its first step: texts that were checked, tokenizers, corpora,
-// batches that fit the memory, the model.
+// batches that fit the memory, the model. Not for use outside train/.
 #pragma once
 
 #include <memory>

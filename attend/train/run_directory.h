@@ -1,5 +1,5 @@
 // The directory of a run: made, locked, put right after a crash, and removed again if nothing comes
-// of it.
+// of it. Not for use outside train/.
 #pragma once
 
 #include <functional>

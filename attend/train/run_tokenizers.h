@@ -1,4 +1,5 @@
-// The tokenizers of a run: those that its directory has, or trained on its text.
+// The tokenizers of a run: those that its directory has, or trained on its text. Not for use
+// outside train/.
 #pragma once
 
 #include "attend/models/text_model.h"

@@ -1,4 +1,4 @@
-// Attention maps of a few sentences, stored during training.
+// Attention maps of a few sentences, stored during training. Not for use outside train/.
 #pragma once
 
 #include "attend/data/corpus.h"

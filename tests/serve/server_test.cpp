@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "attend/inspect/colour_scale.h"
+#include "attend/serve/http_message.h"
 #include "tests/serve/explorers.h"
 #include "tests/serve/http_client.h"
 
