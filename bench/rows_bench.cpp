@@ -143,13 +143,6 @@ void BM_Sum(benchmark::State& state) {
   report(state, 1);
 }
 
-void BM_ArgmaxRows(benchmark::State& state) {
-  Buffers b(state);
-  std::vector<int32_t> places(b.count);
-  for (auto _ : state) argmax_rows(b.rows(b.x), places.data());
-  report(state, 1);
-}
-
 void BM_Transpose(benchmark::State& state) {
   Buffers b(state);
   for (auto _ : state) transpose(b.rows(b.x), dense_rows(b.y.data(), b.width, b.count));
@@ -186,7 +179,6 @@ BENCHMARK_CAPTURE(BM_CrossEntropy, two_steps, false)->Args({1024, 8000})->UseRea
 BENCHMARK_CAPTURE(BM_CrossEntropy, in_place, true)->Args({1024, 8000})->UseRealTime();
 BENCHMARK(BM_SumRows)->Args({2048, 512})->UseRealTime();
 BENCHMARK(BM_Sum)->Args({2048, 512})->UseRealTime();
-BENCHMARK(BM_ArgmaxRows)->Args({32, 8000})->UseRealTime();
 BENCHMARK(BM_Transpose)->Args({512, 512})->Args({2048, 512})->Args({2000, 500})->UseRealTime();
 
 }  // namespace

@@ -61,8 +61,6 @@ PictureFormat picture_format_from_name(std::string_view name) {
   return value_from_name(kFormats, "format", name);
 }
 
-std::string_view name_of(PictureFormat format) { return name_from_value(kFormats, format); }
-
 std::vector<std::string> picture_format_names() {
   std::vector<std::string> names;
   for (const auto& format : kFormats) names.emplace_back(format.name);

@@ -12,7 +12,6 @@ namespace attend {
 
 enum class PictureFormat { kTerminal, kSvg, kPng, kHtml, kJson, kNpy, kMoses };
 PictureFormat picture_format_from_name(std::string_view name);  // ConfigError with the choices
-std::string_view name_of(PictureFormat format);
 std::vector<std::string> picture_format_names();
 
 // By the ending of a file's name, "a.svg" or "a.SVG"; the terminal's where there is no file.

@@ -49,12 +49,6 @@ void AddScalar(const float* x, float b, float* y, size_t size, bool add) {
       y, size, add, [=](V v) { return hn::Add(v, term); }, x);
 }
 
-void Affine(float a, float b, const float* x, float* y, size_t size, bool add) {
-  const V factor = hn::Set(D(), a), term = hn::Set(D(), b);
-  ParallelUpdate(
-      y, size, add, [=](V v) { return hn::MulAdd(factor, v, term); }, x);
-}
-
 void Fill(float value, float* y, size_t size) {
   const V v = hn::Set(D(), value);
   ParallelUpdate(y, size, false, [=] { return v; });
@@ -130,7 +124,6 @@ HWY_EXPORT(DivideArrays);
 HWY_EXPORT(DivideBackward);
 HWY_EXPORT(Scale);
 HWY_EXPORT(AddScalar);
-HWY_EXPORT(Affine);
 HWY_EXPORT(Fill);
 HWY_EXPORT(Copy);
 HWY_EXPORT(CopyRows);
@@ -159,18 +152,12 @@ void divide_backward(const DivideGradient& gradient, size_t size) {
   HWY_DYNAMIC_DISPATCH(DivideBackward)(gradient, size);
 }
 
-void axpy(float a, const float* x, float* y, size_t size) { scale(a, x, y, size, true); }
-
 void scale(float a, const float* x, float* y, size_t size, bool add) {
   HWY_DYNAMIC_DISPATCH(Scale)(a, x, y, size, add);
 }
 
 void add_scalar(const float* x, float b, float* y, size_t size, bool add) {
   HWY_DYNAMIC_DISPATCH(AddScalar)(x, b, y, size, add);
-}
-
-void affine(float a, float b, const float* x, float* y, size_t size, bool add) {
-  HWY_DYNAMIC_DISPATCH(Affine)(a, b, x, y, size, add);
 }
 
 void fill(float value, float* y, size_t size) { HWY_DYNAMIC_DISPATCH(Fill)(value, y, size); }

@@ -24,13 +24,9 @@ struct DivideGradient {
 };
 void divide_backward(const DivideGradient& gradient, size_t size);
 
-// y[i] += a x[i].
-void axpy(float a, const float* x, float* y, size_t size);
-
-// y[i] = a x[i], x[i] + b, or a x[i] + b; or y[i] += where `add`.
+// y[i] = a x[i], or x[i] + b; or y[i] += where `add`.
 void scale(float a, const float* x, float* y, size_t size, bool add = false);
 void add_scalar(const float* x, float b, float* y, size_t size, bool add = false);
-void affine(float a, float b, const float* x, float* y, size_t size, bool add = false);
 
 void fill(float value, float* y, size_t size);
 void copy(const float* x, float* y, size_t size);

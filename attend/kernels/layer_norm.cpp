@@ -12,14 +12,11 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-// With a residual, sum = x + residual is written first and normalised instead of x.
-void Forward(Rows x, const Rows* residual, const LayerNorm& norm, MutableRows sum, MutableRows y,
-             float* mean, float* rstd) {
+void Forward(Rows x, const LayerNorm& norm, MutableRows y, float* mean, float* rstd) {
   if (x.width == 0) return;
   parallel_for(x.count, RowGrain(x.width), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const float* row = x.row(i);
-      if (residual != nullptr) row = AddResidual(row, residual->row(i), x.width, sum.row(i));
       const RowStatistics s = Statistics<true>(row, x.width, norm.eps);
       Normalise(row, x.width, s, norm.gamma, norm.beta, y.row(i));
       if (mean != nullptr) mean[i] = s.mean;
@@ -44,12 +41,7 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(Backward);
 
 void layer_norm(Rows x, const LayerNorm& norm, MutableRows y, float* mean, float* rstd) {
-  HWY_DYNAMIC_DISPATCH(Forward)(x, nullptr, norm, {}, y, mean, rstd);
-}
-
-void layer_norm_residual(Rows x, Rows residual, const LayerNorm& norm, MutableRows sum,
-                         MutableRows y, float* mean, float* rstd) {
-  HWY_DYNAMIC_DISPATCH(Forward)(x, &residual, norm, sum, y, mean, rstd);
+  HWY_DYNAMIC_DISPATCH(Forward)(x, norm, y, mean, rstd);
 }
 
 void layer_norm_backward(Rows x, Rows dy, const float* gamma, const float* mean, const float* rstd,

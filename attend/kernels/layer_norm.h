@@ -16,10 +16,6 @@ struct LayerNorm {
 // may be null where none is wanted.
 void layer_norm(Rows x, const LayerNorm& norm, MutableRows y, float* mean, float* rstd);
 
-// The same of sum = x + residual, which is written as well. sum may be x or residual.
-void layer_norm_residual(Rows x, Rows residual, const LayerNorm& norm, MutableRows sum,
-                         MutableRows y, float* mean, float* rstd);
-
 // What flows out of the gradient. dx may be dy; dgamma and dbeta (width) are always added to, over
 // rows in an order that does not depend on the threads, and may be null.
 struct LayerNormGradient {

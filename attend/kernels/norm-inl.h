@@ -38,14 +38,6 @@ HWY_FLATTEN HWY_NOINLINE RowStatistics Statistics(const float* x, size_t width, 
   return {shift + mean, 1.0f / std::sqrt(std::max(variance, 0.0f) + eps)};
 }
 
-// Writes sum = x + residual, and returns it.
-HWY_INLINE const float* AddResidual(const float* x, const float* residual, size_t width,
-                                    float* sum) {
-  Transform(
-      sum, width, [](V a, V b) { return hn::Add(a, b); }, x, residual);
-  return sum;
-}
-
 // y = (x - mean) rstd gamma + beta; gamma and beta may be null.
 HWY_INLINE void Normalise(const float* x, size_t width, RowStatistics row, const float* gamma,
                           const float* beta, float* y) {

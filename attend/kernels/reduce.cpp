@@ -1,4 +1,4 @@
-// Sums, products and largest elements.
+// Sums, and whether values are finite.
 #include "attend/kernels/reduce.h"
 
 #include <atomic>
@@ -18,15 +18,11 @@ namespace {
 using DD = hn::ScalableTag<double>;
 using VD = hn::Vec<DD>;
 
-// The sum of op(x[i], y[i]) in double.
-template <typename Op>
-HWY_FLATTEN HWY_NOINLINE double SumInDouble(const float* x, const float* y, size_t size, Op op) {
+HWY_FLATTEN HWY_NOINLINE double SumInDouble(const float* x, size_t size) {
   const DD d;
   const hn::Rebind<float, DD> half;
   const size_t lanes = hn::Lanes(d);
-  const auto term = [&](size_t at) {
-    return op(hn::PromoteTo(d, hn::LoadU(half, x + at)), hn::PromoteTo(d, hn::LoadU(half, y + at)));
-  };
+  const auto term = [&](size_t at) { return hn::PromoteTo(d, hn::LoadU(half, x + at)); };
   VD s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   size_t i = 0;
   for (; i + 4 * lanes <= size; i += 4 * lanes) {
@@ -36,30 +32,21 @@ HWY_FLATTEN HWY_NOINLINE double SumInDouble(const float* x, const float* y, size
     s3 = hn::Add(s3, term(i + 3 * lanes));
   }
   double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (; i < size; ++i) sum += hn::GetLane(op(hn::Set(d, x[i]), hn::Set(d, y[i])));
-  return sum;
-}
-
-template <typename Op>
-double ParallelSum(const float* x, const float* y, size_t size, Op op) {
-  if (size <= kGrain) return SumInDouble(x, y, size, op);
-  thread_local std::vector<double> buffer;
-  buffer.resize(chunk_count(size, kGrain));
-  double* partial = buffer.data();
-  parallel_for(size, kGrain, [&](size_t begin, size_t end) {
-    partial[begin / kGrain] = SumInDouble(x + begin, y + begin, end - begin, op);
-  });
-  double sum = 0.0;
-  for (const double part : buffer) sum += part;
+  for (; i < size; ++i) sum += double{x[i]};
   return sum;
 }
 
 double SumAll(const float* x, size_t size) {
-  return ParallelSum(x, x, size, [](VD a, VD) { return a; });
-}
-
-double DotAll(const float* x, const float* y, size_t size) {
-  return ParallelSum(x, y, size, [](VD a, VD b) { return hn::Mul(a, b); });
+  if (size <= kGrain) return SumInDouble(x, size);
+  thread_local std::vector<double> buffer;
+  buffer.resize(chunk_count(size, kGrain));
+  double* partial = buffer.data();
+  parallel_for(size, kGrain, [&](size_t begin, size_t end) {
+    partial[begin / kGrain] = SumInDouble(x + begin, end - begin);
+  });
+  double sum = 0.0;
+  for (const double part : buffer) sum += part;
+  return sum;
 }
 
 void SumRows(Rows x, float* total, bool add) {
@@ -106,46 +93,6 @@ void DotRows(Rows x, Rows y, float* total, bool add) {
   });
 }
 
-// The first place that test(register) marks, `size` if there is none.
-template <typename Test>
-HWY_FLATTEN HWY_NOINLINE size_t Find(const float* x, size_t size, Test test) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t i = 0; i < size; i += lanes) {
-    const size_t rest = size - i;
-    const auto found = rest >= lanes ? test(hn::LoadU(d, x + i))
-                                     : hn::And(hn::FirstN(d, rest), test(LoadPart(x + i, rest)));
-    if (!hn::AllFalse(d, found)) return i + static_cast<size_t>(hn::FindFirstTrue(d, found));
-  }
-  return size;
-}
-
-HWY_INLINE size_t FirstNaN(const float* x, size_t size) {
-  return Find(x, size, [](V v) { return hn::IsNaN(v); });
-}
-
-void MaxRows(Rows x, float* largest) {
-  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
-    for (; i < end; ++i) {
-      const size_t nan = FirstNaN(x.row(i), x.width);
-      largest[i] = nan < x.width ? x.row(i)[nan] : Largest(x.row(i), x.width);
-    }
-  });
-}
-
-void ArgmaxRows(Rows x, int32_t* place) {
-  parallel_for(x.count, RowGrain(x.width), [&](size_t i, size_t end) {
-    for (; i < end; ++i) {
-      size_t at = FirstNaN(x.row(i), x.width);
-      if (at == x.width) {
-        const V largest = hn::Set(D(), Largest(x.row(i), x.width));
-        at = Find(x.row(i), x.width, [=](V v) { return hn::Eq(v, largest); });
-      }
-      place[i] = static_cast<int32_t>(at);
-    }
-  });
-}
-
 // NaN and infinity times 0 are NaN.
 bool AllFinite(Rows x) {
   std::atomic<bool> finite = true;
@@ -166,22 +113,13 @@ HWY_AFTER_NAMESPACE();
 namespace attend::kernels {
 
 HWY_EXPORT(SumAll);
-HWY_EXPORT(DotAll);
 HWY_EXPORT(SumRows);
 HWY_EXPORT(MultiplySumRows);
 HWY_EXPORT(SumColumns);
 HWY_EXPORT(DotRows);
-HWY_EXPORT(MaxRows);
-HWY_EXPORT(ArgmaxRows);
 HWY_EXPORT(AllFinite);
 
 double sum(const float* x, size_t size) { return HWY_DYNAMIC_DISPATCH(SumAll)(x, size); }
-
-double dot(const float* x, const float* y, size_t size) {
-  return HWY_DYNAMIC_DISPATCH(DotAll)(x, y, size);
-}
-
-double sum_of_squares(const float* x, size_t size) { return dot(x, x, size); }
 
 void sum_rows(Rows x, float* total, bool add) { HWY_DYNAMIC_DISPATCH(SumRows)(x, total, add); }
 
@@ -196,10 +134,6 @@ void sum_columns(Rows x, float* total, bool add) {
 void dot_rows(Rows x, Rows y, float* total, bool add) {
   HWY_DYNAMIC_DISPATCH(DotRows)(x, y, total, add);
 }
-
-void max_rows(Rows x, float* largest) { HWY_DYNAMIC_DISPATCH(MaxRows)(x, largest); }
-
-void argmax_rows(Rows x, int32_t* place) { HWY_DYNAMIC_DISPATCH(ArgmaxRows)(x, place); }
 
 bool all_finite(Rows x) { return HWY_DYNAMIC_DISPATCH(AllFinite)(x); }
 

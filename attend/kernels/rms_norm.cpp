@@ -12,14 +12,11 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-// With a residual, sum = x + residual is written first and normalised instead of x.
-void Forward(Rows x, const Rows* residual, const RmsNorm& norm, MutableRows sum, MutableRows y,
-             float* rstd) {
+void Forward(Rows x, const RmsNorm& norm, MutableRows y, float* rstd) {
   if (x.width == 0) return;
   parallel_for(x.count, RowGrain(x.width), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const float* row = x.row(i);
-      if (residual != nullptr) row = AddResidual(row, residual->row(i), x.width, sum.row(i));
       const RowStatistics s = Statistics<false>(row, x.width, norm.eps);
       Normalise(row, x.width, s, norm.gamma, nullptr, y.row(i));
       if (rstd != nullptr) rstd[i] = s.rstd;
@@ -42,12 +39,7 @@ HWY_EXPORT(Forward);
 HWY_EXPORT(Backward);
 
 void rms_norm(Rows x, const RmsNorm& norm, MutableRows y, float* rstd) {
-  HWY_DYNAMIC_DISPATCH(Forward)(x, nullptr, norm, {}, y, rstd);
-}
-
-void rms_norm_residual(Rows x, Rows residual, const RmsNorm& norm, MutableRows sum, MutableRows y,
-                       float* rstd) {
-  HWY_DYNAMIC_DISPATCH(Forward)(x, &residual, norm, sum, y, rstd);
+  HWY_DYNAMIC_DISPATCH(Forward)(x, norm, y, rstd);
 }
 
 void rms_norm_backward(Rows x, Rows dy, const float* gamma, const float* rstd,

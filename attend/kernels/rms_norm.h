@@ -14,10 +14,6 @@ struct RmsNorm {
 // y may be x. rstd = 1 / sqrt(mean(x^2) + eps), (count), is kept for the gradient and may be null.
 void rms_norm(Rows x, const RmsNorm& norm, MutableRows y, float* rstd);
 
-// The same of sum = x + residual, which is written as well. sum may be x or residual.
-void rms_norm_residual(Rows x, Rows residual, const RmsNorm& norm, MutableRows sum, MutableRows y,
-                       float* rstd);
-
 // dx may be dy; dgamma (width) is always added to and may be null.
 struct RmsNormGradient {
   MutableRows dx;

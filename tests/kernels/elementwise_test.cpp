@@ -72,15 +72,6 @@ const UnaryCase kUnary[] = {
     {"add_scalar",
      [](const float* x, float* y, size_t n, bool add) { add_scalar(x, 0.25f, y, n, add); },
      [](double x) { return x + 0.25; }},
-    {"affine",
-     [](const float* x, float* y, size_t n, bool add) { affine(3.0f, -2.0f, x, y, n, add); },
-     [](double x) { return 3 * x - 2; }},
-    {"axpy",
-     [](const float* x, float* y, size_t n, bool add) {
-       if (!add) fill(0.0f, y, n);
-       axpy(0.5f, x, y, n);
-     },
-     [](double x) { return 0.5 * x; }},
     {"copy",
      [](const float* x, float* y, size_t n, bool add) {
        add ? copy_rows(dense_rows(x, 1, n), dense_rows(y, 1, n), true) : copy(x, y, n);

@@ -134,30 +134,6 @@ TEST_P(Norm, RmsNormEqualsTheReference) {
   });
 }
 
-TEST(NormResidual, EqualsAdditionThenNorm) {
-  for_each_shape([&](size_t count, size_t width) {
-    const TestRows x(count, width, 1), residual(count, width, 2);
-    TestRows gamma(1, width, 3), beta(1, width, 4), sum(count, width, 5), y(count, width, 6);
-    TestRows expected_sum(count, width), expected(count, width);
-    for (size_t i = 0; i < count; ++i) {
-      for (size_t j = 0; j < width; ++j) expected_sum(i, j) = x(i, j) + residual(i, j);
-    }
-    std::vector<float> mean(count), rstd(count);
-    const LayerNorm layer{gamma.data(), beta.data(), kEps};
-    layer_norm(expected_sum, layer, expected, nullptr, nullptr);
-    layer_norm_residual(x, residual, layer, sum, y, mean.data(), rstd.data());
-    EXPECT_TRUE(sum == expected_sum);
-    EXPECT_TRUE(y == expected);
-
-    const RmsNorm rms{gamma.data(), kEps};
-    rms_norm(expected_sum, rms, expected, nullptr);
-    TestRows in_place = residual;
-    rms_norm_residual(x, in_place, rms, in_place, y, rstd.data());
-    EXPECT_TRUE(in_place == expected_sum);
-    EXPECT_TRUE(y == expected);
-  });
-}
-
 TEST(Norm, SameBitsOnAnyThreads) {
   const TestRows x(2500, 129, 1), dy(2500, 129, 2);
   TestRows gamma(1, 129, 3);
