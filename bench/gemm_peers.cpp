@@ -137,7 +137,8 @@ std::vector<double> measure(const std::vector<Contender>& all, const Shape& shap
   return result;
 }
 
-// One line a shape: percent of peak (or microseconds), then the best peer's time over ours.
+// One line a shape: percent of peak (or microseconds), then our speed as a multiple of the best
+// peer's.
 void table(const char* title, const std::vector<Shape>& shapes, int threads, int rounds,
            bool in_percent) {
   set_thread_count(threads);
@@ -146,7 +147,7 @@ void table(const char* title, const std::vector<Shape>& shapes, int threads, int
   fmt::print("\n{}, {} thread{}, {}\n{:24}", title, threads, threads == 1 ? "" : "s",
              in_percent ? "% of peak" : "microseconds", "m, n, k");
   for (const Contender& each : all) fmt::print("{:>10}", each.name);
-  fmt::print("{:>12}{:>14}{:>10}\n", "best/ours", "best/packed", "GFLOP/s");
+  fmt::print("{:>12}{:>14}{:>10}\n", "ours/best", "packed/best", "GFLOP/s");
   for (const Shape& s : shapes) {
     double peak = 0;
     const std::vector<double> times = measure(all, s, threads, rounds, &peak);
