@@ -6,6 +6,9 @@ endif()
 # Kernels lose about 5 % at -O3 (docs/performance.md), so a release is -O2.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
+# The layers of attend::core: folders of attend/, and of tests/.
+set(ATTEND_CORE_LAYERS base kernels tensor ops nn attention)
+
 # Headers that nearly every file includes are compiled once for each target; ccache must be told that
 # they may be.
 find_program(ATTEND_CCACHE ccache)
