@@ -19,7 +19,7 @@ namespace attend::cli {
 inline void check_search_flags(const ConfigFlags& flags) {
   SearchConfig search;
   flags.apply(search);
-  for (const char* path : {"temperature", "top_k", "top_p", "seed"}) {
+  for (const char* path : {"temperature", "top_k", "top_p", "min_p", "typical_p", "seed"}) {
     if (flags.has(path) && !search.sample) refuse_flag(path, "goes with --sample");
   }
   if (flags.has("beam") && search.sample) refuse_flag("beam", "does not go with --sample");

@@ -11,7 +11,7 @@ namespace {
 void add_candidates(const Frontier& frontier, const NextTokens& next, size_t i, size_t count,
                     bool observed, std::vector<Candidate>& to) {
   const Live& live = frontier.live()[i];
-  const double before = live.so_far.log_probability;
+  const double before = live.total;
   if (!next.any(i) || std::isnan(before)) return;
   const std::optional<int32_t> forced = frontier.forced(live);
   if (forced) {
@@ -21,19 +21,17 @@ void add_candidates(const Frontier& frontier, const NextTokens& next, size_t i, 
   }
   for (size_t j = i * next.k; j < i * next.k + count && next.ids[j] >= 0; ++j) {
     if (next.ids[j] == forced) continue;
-    const float log_probability = next.log_probabilities[j];
-    to.push_back(
-        {i, next.ids[j], log_probability, before + double{log_probability}, !forced.has_value()});
+    const float counted = next.log_probabilities[j];
+    const float own = next.is_penalised(i) ? next.model_log_probability(i, next.ids[j]) : counted;
+    to.push_back({i, next.ids[j], own, before + double{counted}, !forced.has_value()});
   }
 }
 
 // What a hypothesis would score if all that follows were certain, and it grew as long as helps.
 double best_score(const Frontier& frontier, const Live& live) {
-  const double total = live.so_far.log_probability;
-  const auto penalty = double{frontier.request(live.record).config.length_penalty};
-  const auto longest = static_cast<double>(frontier.limit(live.record));
-  const auto shortest = static_cast<double>(live.so_far.tokens.size() + 1);
-  return std::max(total / std::pow(longest, penalty), total / std::pow(shortest, penalty));
+  const size_t longest = frontier.limit(live.record), shortest = live.so_far.tokens.size() + 1;
+  return std::max(frontier.score(live.record, live.total, longest),
+                  frontier.score(live.record, live.total, shortest));
 }
 
 }  // namespace

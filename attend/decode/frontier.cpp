@@ -52,14 +52,36 @@ bool NextTokens::any(size_t row) const {
   return ids[row * k] >= 0 && !std::isnan(log_probabilities[row * k]);
 }
 
-float NextTokens::log_probability(size_t row, int32_t token) const {
+bool NextTokens::is_penalised(size_t row) const {
+  return !unpenalised.empty() && !unpenalised[row].changed.empty();
+}
+
+float NextTokens::log_sum(size_t row) const {
   const float* const values = logits.data() + row * logits.stride();
-  const float lse = values[ids[row * k]] - log_probabilities[row * k];
-  return values[token] - lse;
+  return values[ids[row * k]] - log_probabilities[row * k];
+}
+
+float NextTokens::log_probability(size_t row, int32_t token) const {
+  return logits.data()[row * logits.stride() + static_cast<size_t>(token)] - log_sum(row);
+}
+
+float NextTokens::model_log_probability(size_t row, int32_t token) const {
+  if (!is_penalised(row)) return log_probability(row, token);
+  const auto& [log_sum, changed] = unpenalised[row];
+  const auto found = std::ranges::lower_bound(changed, token, {}, &ChangedLogit::token);
+  const bool was_changed = found != changed.end() && found->token == token;
+  const float logit = logits.data()[row * logits.stride() + static_cast<size_t>(token)];
+  return (was_changed ? found->before : logit) - log_sum;
 }
 
 Frontier::Frontier(const Generator& model, const SearchRuntime& runtime)
-    : model_(model), runtime_(runtime), state_(model.start()) {}
+    : model_(model), runtime_(runtime), state_(model.start()) {
+  if (runtime.window && (*runtime.window == 0 || runtime.score_prefixes)) {
+    throw ConfigError(
+        "search: a window of {} tokens; it must have at least 1, and prefixes cannot be scored",
+        *runtime.window);
+  }
+}
 
 void Frontier::admit(const Batch& inputs, std::vector<SearchRequest> requests) {
   if (requests.empty()) return;
@@ -69,8 +91,9 @@ void Frontier::admit(const Batch& inputs, std::vector<SearchRequest> requests) {
     const std::vector<size_t> alone = {i};
     const size_t limit = limit_of(requests[i].config, inputs.pick(alone).rows());
     const size_t at_once = read_at_once(requests[i], limit);
-    records_.emplace(admitted_, Record{std::move(requests[i]), limit, at_once});
-    live_.push_back({.record = admitted_++});
+    const size_t unscored = runtime_.score_prefixes ? 0 : at_once;
+    live_.push_back({.record = admitted_, .slot = requests[i].slot});
+    records_.emplace(admitted_++, Record{std::move(requests[i]), limit, at_once, unscored});
     parents_.push_back(before + i);
   }
 }
@@ -78,7 +101,7 @@ void Frontier::admit(const Batch& inputs, std::vector<SearchRequest> requests) {
 size_t Frontier::limit_of(const SearchConfig& config, size_t read) const {
   const size_t usual = read > 0 ? 3 * read + 20 : kLengthWithoutInput;
   const size_t wanted = config.max_length > 0 ? config.max_length : usual;
-  if (!runtime_.positions) return wanted;
+  if (!runtime_.positions || runtime_.window) return wanted;
   return std::min(wanted, std::max<size_t>(*runtime_.positions, 2) - 1);  // the start has the first
 }
 
@@ -115,48 +138,98 @@ NextTokens Frontier::step(size_t k) {
   if (!is_identity(parents_, state_->size())) state_->reorder(parents_);
   parents_.resize(live_.size());
   std::iota(parents_.begin(), parents_.end(), size_t{0});
+  if (runtime_.window) roll();
+  const Tensor logits = read_tokens();
+  bool penalties = false;
+  for (size_t i = 0; i < live_.size(); ++i) {
+    forbid(live_[i], logits.slice_rows(i, 1).span());
+    penalties |= has_penalties(request(live_[i].record).config);
+  }
+  return penalties ? penalised(logits, k) : NextTokens(logits, k);
+}
+
+// Hypotheses that fill the window forget what they have read.
+void Frontier::roll() {
+  const auto is_full = [this](const Live& live) { return live.read >= *runtime_.window; };
+  if (std::ranges::none_of(live_, is_full)) return;
+  std::vector<int32_t> lengths;
+  for (Live& live : live_) {
+    if (is_full(live)) {
+      live.read = 0;
+      ++live.rolled;
+    }
+    lengths.push_back(static_cast<int32_t>(live.read));
+  }
+  state_->rewind(lengths);
+}
+
+Tensor Frontier::read_tokens() {
   const Tokens read = next_to_read();
   Tensor logits;
-  if (read.packing.rows() == live_.size()) {
-    logits = model_.step(*state_, read);
-  } else {
+  if (scores_a_prefix()) {
     const Tensor all = model_.step(*state_, read, StepRows::kAll);
-    take_prefixes(all, read);
+    take_prefixes(all, read.packing);
     logits = wanted_rows(all, read.packing, StepRows::kLast);
+  } else {
+    logits = model_.step(*state_, read, StepRows::kLast);
+    take_prefixes({}, read.packing);
   }
-  for (size_t i = 0; i < live_.size(); ++i) forbid(live_[i], logits.slice_rows(i, 1).span());
-  return {logits, k};
+  for (size_t i = 0; i < live_.size(); ++i) live_[i].read += read.packing.length(i);
+  return logits;
 }
 
 Tokens Frontier::next_to_read() const {
   TokenLines lines;
   for (const Live& live : live_) {
-    const std::vector<int32_t>& written = live.so_far.tokens;
-    if (written.empty()) {
-      const Record& record = records_.at(live.record);
-      const auto prefix = std::span(record.request.prefix).first(record.at_once);
-      lines.add(framed(prefix, {.start = true}, runtime_.special));
+    if (live.read == 0) {
+      lines.add(first_tokens(live));
     } else {
-      lines.add({&written.back(), 1});
+      lines.add({&live.so_far.tokens.back(), 1});
     }
   }
   return lines.tokens();
 }
 
-// Adds the prefixes that were read at once to their hypotheses.
-void Frontier::take_prefixes(const Tensor& logits, const Tokens& read) {
+// What a hypothesis reads whose state is empty: all that fits into the window when it has just
+// joined, and half of that when it goes on.
+std::vector<int32_t> Frontier::first_tokens(const Live& live) const {
+  const Record& record = records_.at(live.record);
+  const std::vector<int32_t>& written = live.so_far.tokens;
+  const bool joins = written.empty();
+  const auto text = joins ? std::span(record.request.prefix).first(record.at_once)
+                          : std::span<const int32_t>(written);
+  std::vector<int32_t> tokens = framed(text, {.start = true}, runtime_.special);
+  if (!runtime_.window) return tokens;
+  const size_t most = joins ? *runtime_.window : std::max<size_t>(*runtime_.window / 2, 1);
+  if (tokens.size() > most)
+    tokens.erase(tokens.begin(), tokens.end() - static_cast<ptrdiff_t>(most));
+  return tokens;
+}
+
+bool Frontier::scores_a_prefix() const {
+  return runtime_.score_prefixes && std::ranges::any_of(live_, [this](const Live& live) {
+           return live.read == 0 && records_.at(live.record).at_once > 0;
+         });
+}
+
+// Adds the prefixes that were read at once to their hypotheses. Where they are scored, `logits` are
+// those of all rows.
+void Frontier::take_prefixes(const Tensor& logits, const Packing& read) {
   for (size_t i = 0; i < live_.size(); ++i) {
-    const std::span<const int32_t> prefix = read.sequence(i).subspan(1);
-    if (prefix.empty()) continue;
-    const NextTokens after(logits.slice_rows(read.packing.begin(i), prefix.size()), 1);
     Hypothesis& h = live_[i].so_far;
+    if (live_[i].read > 0 || !h.tokens.empty()) continue;
+    const Record& record = records_.at(live_[i].record);
+    const auto prefix = std::span(record.request.prefix).first(record.at_once);
+    if (prefix.empty()) continue;
+    h.tokens.assign(prefix.begin(), prefix.end());
+    h.log_probabilities.assign(prefix.size(), 0.0f);
+    if (!runtime_.score_prefixes) continue;
+    const NextTokens after(logits.slice_rows(read.begin(i), prefix.size()), 1);
     for (size_t t = 0; t < prefix.size(); ++t) {
-      const float log_probability =
-          after.any(t) ? after.log_probability(t, prefix[t]) : std::nanf("");
-      h.tokens.push_back(prefix[t]);
-      h.log_probabilities.push_back(log_probability);
-      h.log_probability += double{log_probability};
+      h.log_probabilities[t] = after.any(t) ? after.log_probability(t, prefix[t]) : std::nanf("");
+      h.log_probability += double{h.log_probabilities[t]};
     }
+    live_[i].total = h.log_probability;
   }
 }
 
@@ -180,6 +253,28 @@ void Frontier::forbid(const Live& live, std::span<float> row) const {
   }
 }
 
+NextTokens Frontier::penalised(const Tensor& logits, size_t k) {
+  if (!penaliser_) penaliser_.emplace(model_.vocabulary());
+  std::vector<NextTokens::Unpenalised> before(live_.size());
+  {
+    const NextTokens plain(logits, 1);
+    for (size_t i = 0; i < live_.size(); ++i)
+      before[i].log_sum = plain.any(i) ? plain.log_sum(i) : 0;
+  }
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const SearchRequest& asked = request(live_[i].record);
+    if (!has_penalties(asked.config) || forced(live_[i])) continue;
+    const std::span<const int32_t> all = live_[i].so_far.tokens;
+    const size_t given = std::min(asked.prefix.size(), all.size());
+    before[i].changed = (*penaliser_)(asked.config, all.first(given), all.subspan(given),
+                                      logits.slice_rows(i, 1).span());
+    std::ranges::sort(before[i].changed, {}, &ChangedLogit::token);
+  }
+  NextTokens next(logits, k);
+  next.unpenalised = std::move(before);
+  return next;
+}
+
 std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> chosen) {
   std::vector<Finished> finished;
   std::vector<Live> next;
@@ -188,13 +283,15 @@ std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> cho
     Live live = live_[c.parent];
     Hypothesis& h = live.so_far;
     live.sample = c.sample;
-    h.log_probability = c.total;
+    live.slot = c.slot;
+    live.total = c.total;
+    h.log_probability += double{c.log_probability};
     h.log_probabilities.push_back(c.log_probability);
-    const bool ended = c.token == runtime_.special.end;
-    if (!ended) h.tokens.push_back(c.token);
-    if (ended || h.tokens.size() >= limit(live.record)) {
-      finish(live, h, ended);
-      finished.push_back({live.record, std::move(h)});
+    h.ended = c.token == runtime_.special.end;
+    if (!h.ended) h.tokens.push_back(c.token);
+    if (h.ended || c.last || h.tokens.size() >= limit(live.record)) {
+      h.score = score(live.record, live.total, h.tokens.size() + (h.ended ? 1 : 0));
+      finished.push_back({live.record, std::move(h), c, live.rolled});
       continue;
     }
     parents_.push_back(c.parent);
@@ -233,11 +330,9 @@ void Frontier::retire(size_t record) {
   records_.erase(record);
 }
 
-void Frontier::finish(const Live& live, Hypothesis& h, bool ended) const {
-  h.ended = ended;
-  const auto length = static_cast<double>(h.tokens.size() + (ended ? 1 : 0));
-  h.score =
-      h.log_probability / std::pow(length, double{request(live.record).config.length_penalty});
+double Frontier::score(size_t record, double total, size_t length) const {
+  const auto counted = static_cast<double>(length - records_.at(record).unscored);
+  return total / std::pow(counted, double{request(record).config.length_penalty});
 }
 
 }  // namespace attend

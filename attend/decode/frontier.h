@@ -6,21 +6,33 @@
 #include <memory>
 #include <optional>
 
+#include "attend/decode/penalties.h"
 #include "attend/decode/search.h"
 
 namespace attend {
 
-// What a model expects after some rows, and the likeliest tokens of each.
+// What a model expects after some rows, under penalties, and the likeliest tokens of each.
 struct NextTokens {
+  // What the model itself expects after a row that penalties have changed.
+  struct Unpenalised {
+    float log_sum = 0;                  // of the powers of its logits
+    std::vector<ChangedLogit> changed;  // in the order of tokens; nothing: no penalty
+  };
+
   Tensor logits;                         // [rows, vocabulary]
   size_t k;                              // likeliest tokens of each row
   std::vector<int32_t> ids;              // [rows, k], the likeliest first; -1: no more
   std::vector<float> log_probabilities;  // [rows, k]
+  std::vector<Unpenalised> unpenalised;  // [rows], or nothing where no row has penalties
 
   NextTokens(Tensor rows, size_t count);
 
-  bool any(size_t row) const;                              // false: nothing has a probability
-  float log_probability(size_t row, int32_t token) const;  // where there is any
+  bool any(size_t row) const;  // false: nothing has a probability
+  bool is_penalised(size_t row) const;
+  // Where there is any: with penalties, and without.
+  float log_probability(size_t row, int32_t token) const;
+  float model_log_probability(size_t row, int32_t token) const;
+  float log_sum(size_t row) const;
 };
 
 // A record that joins a search.
@@ -29,6 +41,7 @@ struct SearchRequest {
   std::vector<int32_t> prefix = {};
   size_t line = 0;
   TokenSequences banned = {};
+  size_t slot = 0;  // of its first hypothesis: Live::slot
 };
 
 // The live hypotheses of one record: [begin, end).
@@ -68,31 +81,42 @@ class Frontier {
   struct Finished {
     size_t record;
     Hypothesis hypothesis;
+    Candidate by;   // its last
+    size_t rolled;  // Live::rolled
   };
   std::vector<Finished> advance(std::span<const Candidate> chosen);
 
   void retire(size_t record);  // forgets the hypotheses of a record
 
+  // What a hypothesis of a record scores that has this total and this many tokens, its end counted.
+  double score(size_t record, double total, size_t length) const;
+
  private:
   struct Record {
     SearchRequest request;
     size_t limit;
-    size_t at_once;  // tokens of the prefix that are read with the start
+    size_t at_once;   // tokens of the prefix that are read with the start
+    size_t unscored;  // tokens of the prefix that a score does not count
   };
 
   size_t limit_of(const SearchConfig& config, size_t read) const;
   size_t read_at_once(const SearchRequest& request, size_t limit) const;
+  void roll();
   Tokens next_to_read() const;
-  void take_prefixes(const Tensor& logits, const Tokens& read);
+  std::vector<int32_t> first_tokens(const Live& live) const;
+  Tensor read_tokens();
+  bool scores_a_prefix() const;
+  void take_prefixes(const Tensor& all_logits, const Packing& read);
   void forbid(const Live& live, std::span<float> row) const;
+  NextTokens penalised(const Tensor& logits, size_t k);
   void keep_rows(std::span<const size_t> ranks);
-  void finish(const Live& live, Hypothesis& hypothesis, bool ended) const;
 
   const Generator& model_;
   const SearchRuntime& runtime_;
   std::unique_ptr<Generator::State> state_;
   std::map<size_t, Record> records_;  // that have a live hypothesis
   size_t admitted_ = 0;
+  std::optional<Penaliser> penaliser_;
   std::vector<Live> live_;
   std::vector<size_t> parents_;  // hypotheses of the state that they continue
 };

@@ -2,63 +2,113 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "attend/base/rng.h"
+#include "attend/kernels/softmax.h"
+#include "attend/kernels/top_k.h"
 
 namespace attend {
 namespace {
 
-// Tokens that may be sampled, the likeliest first where only some may.
-std::vector<size_t> choices(std::span<const float> logits, const SearchConfig& config) {
-  std::vector<size_t> tokens(logits.size());
-  std::iota(tokens.begin(), tokens.end(), size_t{0});
-  const bool all = config.top_k == 0 && config.top_p == 1.0f;
-  if (all) return tokens;
-  const size_t most = config.top_k == 0 ? tokens.size() : std::min(config.top_k, tokens.size());
-  std::partial_sort(
-      tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(most), tokens.end(),
-      [&](size_t a, size_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
-  tokens.resize(most);
-  return tokens;
+// Of more, selecting the likeliest one by one takes longer than putting all in order.
+constexpr size_t kMostSelected = 256;
+
+// The token that a share of the mass falls on.
+size_t draw(const TokenChoices& choices, double uniform) {
+  double left = uniform * mass_of(choices);
+  size_t last = 0;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i].mass == 0) continue;
+    last = i;
+    if (left < choices[i].mass) break;
+    left -= choices[i].mass;
+  }
+  return static_cast<size_t>(choices[last].token);
 }
 
 }  // namespace
 
-size_t sample_token(std::span<const float> logits, const SearchConfig& config, double uniform) {
-  const std::vector<size_t> tokens = choices(logits, config);
-  const double largest = std::ranges::max(logits);
-  std::vector<double> mass;
-  mass.reserve(tokens.size());
-  double sum = 0;
-  for (const size_t token : tokens) {
-    mass.push_back(std::exp((double{logits[token]} - largest) / double{config.temperature}));
-    sum += mass.back();
-  }
-  double kept = 0;
-  size_t count = 0;
-  while (count < mass.size() && (count == 0 || kept < double{config.top_p} * sum)) {
-    kept += mass[count++];
-  }
-  double left = uniform * kept;
-  size_t last = 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (mass[i] == 0) continue;
-    last = i;
-    if (left < mass[i]) return tokens[i];
-    left -= mass[i];
-  }
-  return tokens[last];
+size_t sample_candidates(const SearchConfig& config) {
+  return config.top_k > 0 && config.top_k <= kMostSelected ? config.top_k : 1;
 }
 
-void sample(const Frontier& frontier, const NextTokens& next, LiveRange range,
-            std::vector<Candidate>& chosen) {
+size_t Sampler::operator()(std::span<const float> logits, std::span<const int32_t> likeliest,
+                           const SearchConfig& config, double uniform) {
+  choices_.clear();
+  if (config.top_k > 0 && config.top_k <= kMostSelected) {
+    choose_among(logits, likeliest, config);
+    filter(choices_, config, mass_of(choices_));
+  } else {
+    choose_among_all(logits, static_cast<size_t>(likeliest.front()), config);
+  }
+  return draw(choices_, uniform);
+}
+
+void Sampler::choose_among(std::span<const float> logits, std::span<const int32_t> likeliest,
+                           const SearchConfig& config) {
+  const float largest = logits[static_cast<size_t>(likeliest.front())];
+  for (const int32_t token : likeliest.first(std::min(config.top_k, likeliest.size()))) {
+    if (token < 0) break;
+    const float log_mass = (logits[static_cast<size_t>(token)] - largest) / config.temperature;
+    choices_.push_back({token, log_mass, std::exp(double{log_mass})});
+  }
+}
+
+void Sampler::choose_among_all(std::span<const float> logits, size_t likeliest,
+                               const SearchConfig& config) {
+  log_mass_.resize(logits.size());
+  mass_.resize(logits.size());
+  for (size_t i = 0; i < logits.size(); ++i) {
+    log_mass_[i] = (logits[i] - logits[likeliest]) / config.temperature;
+  }
+  kernels::softmax(kernels::dense_rows(log_mass_.data(), 1, logits.size()),
+                   kernels::dense_rows(mass_.data(), 1, logits.size()));
+  double total = 1.0;
+  if (config.top_k > 0) {
+    add_down_to(0.0f);
+    sort_choices(choices_);
+    keep_top_k(choices_, config.top_k);
+    total = mass_of(choices_);
+  } else if (config.top_p < 1.0f || config.min_p > 0.0f) {
+    add_what_may_stay(mass_[likeliest], config);
+    sort_choices(choices_);
+  } else {
+    add_down_to(0.0f);
+  }
+  filter(choices_, config, total);
+}
+
+// Mostly few: the others need not be put in order.
+void Sampler::add_what_may_stay(float largest, const SearchConfig& config) {
+  constexpr double kRounding = 1e-5;
+  const float least = config.min_p * largest * 0.999f;
+  const float rest = 1.0f - config.top_p;  // what all below rest / vocabulary have less of
+  for (float bound = rest / 64; bound > std::max(least, rest / static_cast<float>(mass_.size()));
+       bound /= 16) {
+    add_down_to(bound);
+    if (mass_of(choices_) > double{config.top_p} + kRounding) return;
+    choices_.clear();
+  }
+  add_down_to(least);
+}
+
+void Sampler::add_down_to(float least) {
+  for (size_t i = 0; i < mass_.size(); ++i) {
+    if (mass_[i] >= least && mass_[i] > 0.0f) {
+      choices_.push_back({static_cast<int32_t>(i), log_mass_[i], double{mass_[i]}});
+    }
+  }
+}
+
+void Sampler::sample(const Frontier& frontier, const NextTokens& next, LiveRange range,
+                     std::vector<Candidate>& chosen) {
   for (size_t i = range.begin; i < range.end; ++i) {
     const Live& live = frontier.live()[i];
     const double before = live.so_far.log_probability;
     if (!next.any(i) || std::isnan(before)) continue;
     const SearchRequest& asked = frontier.request(live.record);
     const std::span<const float> row = next.logits.slice_rows(i, 1).span();
+    const std::span<const int32_t> likeliest = std::span(next.ids).subspan(i * next.k, next.k);
     const std::optional<int32_t> forced = frontier.forced(live);
     const bool branches = frontier.at_first_choice(live);
     const size_t first = branches ? 0 : live.sample;
@@ -67,8 +117,8 @@ void sample(const Frontier& frontier, const NextTokens& next, LiveRange range,
       const RandomStream random(asked.config.seed, asked.line * asked.config.n_best + number);
       const double uniform{random.uniform(live.so_far.tokens.size())};
       const int32_t token =
-          forced ? *forced : static_cast<int32_t>(sample_token(row, asked.config, uniform));
-      const float log_probability = next.log_probability(i, token);
+          forced ? *forced : static_cast<int32_t>((*this)(row, likeliest, asked.config, uniform));
+      const float log_probability = next.model_log_probability(i, token);
       chosen.push_back({.parent = i,
                         .token = token,
                         .log_probability = log_probability,
@@ -76,6 +126,15 @@ void sample(const Frontier& frontier, const NextTokens& next, LiveRange range,
                         .sample = number});
     }
   }
+}
+
+size_t sample_token(std::span<const float> logits, const SearchConfig& config, double uniform) {
+  const size_t k = std::min(sample_candidates(config), logits.size());
+  std::vector<int32_t> ids(k);
+  std::vector<float> log_probabilities(k);
+  kernels::top_k(kernels::dense_rows(logits.data(), 1, logits.size()), k, ids.data(),
+                 log_probabilities.data());
+  return Sampler()(logits, ids, config, uniform);
 }
 
 }  // namespace attend

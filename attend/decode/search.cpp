@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
-#include "attend/decode/beam.h"
-#include "attend/decode/frontier.h"
-#include "attend/decode/sampling.h"
+#include "attend/decode/chooser.h"
 #include "attend/models/text_model.h"
 
 namespace attend {
@@ -61,7 +59,11 @@ class Search {
  public:
   Search(const Generator& model, const Batch& inputs, std::span<const SearchConfig> configs,
          const SearchRuntime& runtime)
-      : configs_(configs), runtime_(runtime), frontier_(model, runtime), finished_(inputs.size()) {
+      : configs_(configs),
+        runtime_(runtime),
+        frontier_(model, runtime),
+        choose_(runtime.observer),
+        finished_(inputs.size()) {
     poll_stop();
     std::vector<SearchRequest> requests(inputs.size());
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -95,48 +97,16 @@ class Search {
   }
 
   void step() {
-    const NextTokens next = frontier_.step(candidates());
-    std::vector<Candidate> chosen;
-    for (const LiveRange range : frontier_.by_record()) {
-      if (config(range).sample) {
-        sample(frontier_, next, range, chosen);
-      } else {
-        extend_beam(frontier_, next, range, runtime_.observer, chosen);
-      }
+    for (Frontier::Finished& done : frontier_.advance(choose_(frontier_))) {
+      finished_[done.record].push_back(std::move(done.hypothesis));
     }
-    for (auto& [record, hypothesis] : frontier_.advance(chosen)) {
-      finished_[record].push_back(std::move(hypothesis));
-    }
-    retire_decided();
-  }
-
-  const SearchConfig& config(LiveRange range) const {
-    return frontier_.request(frontier_.live()[range.begin].record).config;
-  }
-
-  // The most that a record needs of a row.
-  size_t candidates() const {
-    size_t most = runtime_.observer == nullptr ? 1 : runtime_.observer->candidates();
-    for (const LiveRange range : frontier_.by_record()) {
-      most = std::max(most, config(range).sample ? 1 : beam_candidates(config(range)));
-    }
-    return most;
-  }
-
-  void retire_decided() {
-    std::vector<size_t> decided;
-    for (const LiveRange range : frontier_.by_record()) {
-      const size_t record = frontier_.live()[range.begin].record;
-      if (!config(range).sample && is_decided(frontier_, range, finished_[record])) {
-        decided.push_back(record);
-      }
-    }
-    for (const size_t record : decided) frontier_.retire(record);
+    retire_decided(frontier_, finished_);
   }
 
   std::span<const SearchConfig> configs_;
   const SearchRuntime& runtime_;
   Frontier frontier_;
+  Chooser choose_;
   std::vector<std::vector<Hypothesis>> finished_;
 };
 
@@ -153,6 +123,18 @@ void SearchConfig::check() const {
         "search: temperature {} and top_p {}; the first must be finite and above 0, the second in "
         "(0, 1]",
         temperature, top_p);
+  }
+  if (!(min_p >= 0.0f && min_p <= 1.0f) || !(typical_p > 0.0f && typical_p <= 1.0f)) {
+    throw ConfigError(
+        "search: min_p {} and typical_p {}; the first must be in [0, 1], the second in (0, 1]",
+        min_p, typical_p);
+  }
+  if (!(repetition_penalty > 0.0f && std::isfinite(repetition_penalty)) ||
+      !std::isfinite(presence_penalty) || !std::isfinite(frequency_penalty)) {
+    throw ConfigError(
+        "search: repetition_penalty {}, presence_penalty {} and frequency_penalty {}; they must be "
+        "finite, and the first above 0",
+        repetition_penalty, presence_penalty, frequency_penalty);
   }
   if (!std::isfinite(length_penalty)) {
     throw ConfigError("search: a length_penalty of {}; it must be finite", length_penalty);

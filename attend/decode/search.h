@@ -21,10 +21,19 @@ struct SearchConfig {
   size_t beam = 5;      // hypotheses kept for a record; 1 is greedy
   size_t n_best = 1;    // hypotheses returned, at most the beam
   bool sample = false;  // samples n_best hypotheses instead of searching
+  // Sampling, in this order: see filters.h.
   float temperature = 1.0f;
   size_t top_k = 0;    // samples among this many tokens; 0: all
-  float top_p = 1.0f;  // samples among the fewest tokens that have this much probability together
+  float top_p = 1.0f;  // among the fewest tokens that have this much probability together
+  float min_p = 0.0f;  // among tokens with at least this share of the likeliest one's probability
+  float typical_p = 1.0f;  // among as many as have this much, whose information is typical
   uint64_t seed = 1;
+
+  // Penalties on tokens that are there already, for every kind of search, before all of the above:
+  // see penalties.h. Log-probabilities of hypotheses remain the model's own.
+  float repetition_penalty = 1.0f;  // of tokens in the prefix and after it
+  float presence_penalty = 0.0f;    // of tokens after the prefix
+  float frequency_penalty = 0.0f;   // and for each time that they are there
 
   // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
   float length_penalty = 1.0f;
@@ -41,10 +50,8 @@ struct SearchConfig {
     v("beam", beam, "hypotheses kept for each input; 1 is greedy", limits::kBeam);
     v("n_best", n_best, "hypotheses returned", limits::kBeam);
     v("sample", sample, "sample instead of searching");
-    v("temperature", temperature, "of sampling: more random above 1, less below");
-    v("top_k", top_k, "sample among this many tokens; 0: all", limits::kVocabulary);
-    v("top_p", top_p, "sample among the fewest tokens that have this much probability");
-    v("seed", seed, "of sampling", limits::kAny);
+    sampling_fields(v);
+    penalty_fields(v);
     v("length_penalty", length_penalty, "scores are divided by the length to this power");
     v("coverage_penalty", coverage_penalty,
       "how much a hypothesis loses for input that its attention did not cover");
@@ -54,13 +61,34 @@ struct SearchConfig {
       limits::kLength.or_0());
     v("allow_unknown", allow_unknown, "let the unknown token be written");
   }
+
+  template <typename V>
+  void sampling_fields(V& v) {
+    v("temperature", temperature, "of sampling: more random above 1, less below");
+    v("top_k", top_k, "sample among this many tokens; 0: all", limits::kVocabulary);
+    v("top_p", top_p, "sample among the fewest tokens that have this much probability");
+    v("min_p", min_p,
+      "sample among tokens with at least this share of the likeliest one's probability");
+    v("typical_p", typical_p,
+      "sample among the fewest tokens of typical information that have this much probability");
+    v("seed", seed, "of sampling", limits::kAny);
+  }
+
+  template <typename V>
+  void penalty_fields(V& v) {
+    v("repetition_penalty", repetition_penalty,
+      "divides positive and multiplies negative logits of tokens that are there, also in a prompt");
+    v("presence_penalty", presence_penalty,
+      "subtracted from the logits of tokens that were written already");
+    v("frequency_penalty", frequency_penalty, "subtracted for each time that they were");
+  }
 };
 
 struct Hypothesis {
   std::vector<int32_t> tokens;           // without start and end
   std::vector<float> log_probabilities;  // of each token, and of the end where it was reached
   double log_probability = 0;
-  double score = 0;
+  double score = 0;    // of a search under penalties, by what they leave of the log-probability
   bool ended = false;  // false: cut at max_length
 };
 
@@ -69,16 +97,22 @@ struct Live {
   size_t record;
   size_t sample = 0;  // which of the record's samples it is
   Hypothesis so_far = {};
+  double total = 0;   // what a search ranks it by: its log-probability, under penalties
+  size_t read = 0;    // tokens that the model's state holds
+  size_t rolled = 0;  // how often it was read anew: see SearchRuntime::window
+  size_t slot = 0;    // that of the candidate it continued with
 };
 
 // A token that may follow.
 struct Candidate {
   size_t parent;  // of the live hypotheses
   int32_t token;
-  float log_probability;
-  double total;          // with the parent's
-  bool possible = true;  // false where a prefix rules it out: only an observer sees it
-  size_t sample = 0;     // which of the record's samples goes on with it
+  float log_probability;  // the model's own
+  double total;           // with the parent's, under penalties
+  bool possible = true;   // false where a prefix rules it out: only an observer sees it
+  size_t sample = 0;      // which of the record's samples goes on with it
+  bool last = false;      // the hypothesis is finished with it
+  size_t slot = 0;        // any number, for who drives the search
 };
 
 class SearchObserver {
@@ -112,6 +146,13 @@ struct SearchRuntime {
   std::vector<TokenSequences> banned_by_record = {};
   // That the model has for the start and all tokens; none: any number.
   std::optional<size_t> positions = {};
+  // Tokens that a hypothesis reads at once, at most. One that is longer is read anew, from the last
+  // half of them on, and may outgrow the positions; of a longer prefix the end is read. None:
+  // hypotheses are cut at the last position.
+  std::optional<size_t> window = {};
+  // Whether prefixes are scored, for which the model has to say what it expects after each of their
+  // tokens. Otherwise their log-probabilities are 0, and a score does not count their tokens.
+  bool score_prefixes = true;
 };
 
 // The special ids and the positions of what a model writes. Throws ConfigError where it writes

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "attend/decode/beam.h"
-#include "attend/decode/sampling.h"
+#include "attend/decode/chooser.h"
 #include "tests/decode/search_cases.h"
 #include "tests/decode/toy.h"
 #include "tests/models/seq2seq.h"
@@ -15,20 +15,9 @@ namespace {
 using Results = std::map<size_t, std::vector<Hypothesis>>;
 
 void step(Frontier& frontier, Results& finished) {
-  size_t k = 1;
-  for (const Live& live : frontier.live()) {
-    k = std::max(k, beam_candidates(frontier.request(live.record).config));
+  for (Frontier::Finished& done : frontier.advance(Chooser()(frontier))) {
+    finished[done.record].push_back(done.hypothesis);
   }
-  const NextTokens next = frontier.step(k);
-  std::vector<Candidate> chosen;
-  for (const LiveRange range : frontier.by_record()) {
-    if (frontier.request(frontier.live()[range.begin].record).config.sample) {
-      sample(frontier, next, range, chosen);
-    } else {
-      extend_beam(frontier, next, range, nullptr, chosen);
-    }
-  }
-  for (auto& [record, h] : frontier.advance(chosen)) finished[record].push_back(h);
   for (const LiveRange range : frontier.by_record()) {
     const size_t record = frontier.live()[range.begin].record;
     if (frontier.request(record).config.sample) continue;
