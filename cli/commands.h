@@ -21,6 +21,7 @@ Command add_classify(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_evaluate(CLI::App& app);
 Command add_explore(CLI::App& app);
+Command add_generate(CLI::App& app);
 Command add_info(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_score(CLI::App& app);

@@ -42,8 +42,10 @@ void ConfigFlags::add(CLI::App& parser, const std::vector<Flag>& flags, const st
     if (flag.type == "bool" && !flag.list) {  // --shuffle, or --shuffle=false
       value->option = parser.add_flag(name, value->texts, help);
     } else {
-      value->option =
-          parser.add_option(name, value->texts, help)->type_name(type_text(flag))->expected(1);
+      value->option = parser.add_option(name, value->texts, help)
+                          ->type_name(type_text(flag))
+                          ->expected(1)
+                          ->allow_extra_args(false);  // what follows the value is not the flag's
     }
     value->option->group(group_of(flag.path));
     order_.push_back(flag.path);

@@ -76,7 +76,7 @@ std::string section(const CommandInfo& command) {
 }
 
 constexpr std::string_view kEnd = R"(.SH EXIT STATUS
-0 on success, 1 on an error while running, 2 on a usage error, 128+n when signal n stopped it after saving.
+0 on success, 1 on an error while running, 2 on a usage error, 128+n when signal n stopped it, after saving or ending a text.
 .SH ENVIRONMENT
 .TP
 \fBOMP_NUM_THREADS\fR

@@ -1,11 +1,8 @@
 // `attend train`: from text files, or a YAML file that names them, to a model directory.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
-#include <ctime>
 
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
@@ -13,6 +10,7 @@
 #include "attend/train/run.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 
@@ -27,32 +25,6 @@ struct Options {
   RunOptions run;
   ConfigFlags flags;
 };
-
-std::atomic<bool> stop{false};
-std::atomic<int> stop_signal{0};
-std::atomic<double> stopped_at{0};
-
-double seconds_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-// A second one ends the program at once. But timeout(1) and its like tell the program and then its
-// whole group: what comes within a second is still the first one.
-void on_signal(int number) {
-  if (stop) {
-    if (seconds_now() - stopped_at < 1.0) return;
-    signal(number, SIG_DFL);
-    raise(number);
-    return;
-  }
-  constexpr std::string_view kText = "\nstopping; a second signal stops at once, without saving\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText.data(), kText.size());
-  stopped_at = seconds_now();
-  stop_signal = number;
-  stop = true;
-}
 
 // "1000", or "+1000" more than the newest checkpoint has.
 int64_t steps_of(const std::string& text, const std::filesystem::path& out, bool overwrite) {
@@ -180,15 +152,15 @@ int run_train(const Options& options) {
     print_plan(config, plan_training(config, progress, options.run));
     return 0;
   }
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
+  const std::atomic<bool>& stop =
+      stop_on_signals("\nstopping; a second signal stops at once, without saving\n");
   RunResult result;
   {
     Progress progress(config.validation.metric);
     result = run_training(config, progress, stop, options.run);
   }
   print_end(options, config, result);
-  return result.end == TrainingEnd::kStopped ? 128 + stop_signal : 0;
+  return result.end == TrainingEnd::kStopped ? stopped_exit_code() : 0;
 }
 
 }  // namespace

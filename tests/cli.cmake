@@ -54,7 +54,7 @@ expect(2 "--columns, --colours: are for the terminal" inspect x a --columns 40 -
 expect(2 "--port: .*99999.*0.*65535" explore x --port 99999)
 
 # Every command has a help with examples.
-foreach(command train translate classify score evaluate info completion "tokenizer;train"
+foreach(command train translate generate classify score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
   expect(0 "Usage: attend .*Example" ${command} --help)
 endforeach()
@@ -188,7 +188,7 @@ file(WRITE ${WORK}/gold "0-0\n0-3\n")
 expect(1 "gold:2: the link 0-3 points outside the line, which has 1 source words and 1 target words" ${rank})
 
 # No model where one is named.
-foreach(command translate classify info "score;--source;${WORK}/ref;--target;${WORK}/ref")
+foreach(command translate classify "generate;x" info "score;--source;${WORK}/ref;--target;${WORK}/ref")
   list(POP_FRONT command name)
   expect(1 "empty: not a model directory.*attend train" ${name} ${WORK}/empty ${command})
   expect(2 "model is required" ${name})
@@ -250,6 +250,15 @@ endforeach()
 expect(2 "--beam: does not go with --sample" translate x --sample --beam 3)
 expect(2 "--beam: does not go with --sample" evaluate x --source y --sample --beam 3)
 expect(2 "--top-k: goes with --sample" translate x --sample=false --top-k 3)
+expect(2 "--min-p: goes with --sample" translate x --min-p 0.1)
+expect(2 "--top-k: does not go with --beam" generate x y --beam 2 --top-k 3)
+expect(2 "--samples: should be a whole number from 1 to 4096, not '0'" generate x y -n 0)
+expect(2 "--max.tokens should be a whole number from 1 to 1048576" generate x y --max-tokens 0)
+expect(2 "--stop: 'a.q': a backslash begins" generate x y --stop "a\\q")
+expect(2 "give prompts in one way only" generate x y --input z)
+expect(2 "--json: does not go with --interactive" generate x --interactive --json)
+expect(2 "--interactive: takes what is typed" generate x y --interactive)
+expect(2 "--interactive: writes one text" generate x --interactive -n 2)
 
 # Lines that are too long to rank layers by, and numbers that are none.
 file(WRITE ${WORK}/pairs "may\t05\njanuary january\t01\n")

@@ -282,6 +282,91 @@ expect(0 "trained 60 steps" train --preset bahdanau ${settings} --model.rnn.hidd
   --vocabulary.target-kind character --vocabulary.kind line --source ${WORK}/labels --target ${WORK}/other)
 expect(0 "^fine\ndull\nfine\ndull\n$" translate ${WORK}/label --input ${WORK}/labels)
 
+# Language models. A text that is learned by heart is continued, whichever way the prompt is given.
+string(REPEAT "the cat sat on the mat .\nthe dog sat on the log .\n" 40 book)
+file(WRITE ${WORK}/book "${book}")
+set(writer ${WORK}/writer)
+expect(0 "task: language_model .text.*trained 100 steps" train --preset gpt-nano --text ${WORK}/book --out ${writer}
+  --vocabulary.kind character --model.gpt.layers 2 --model.gpt.dropout 0 --data.documents line --data.context 32
+  --batch.tokens 512 --training.steps 100)
+set(INPUT /dev/null)
+expect(0 "^the cat sat on the mat .\n$" generate ${writer} "the cat" --max-tokens 17)
+expect(0 "^ sat on the mat .\n$" generate ${writer} "the cat" --max-tokens 17 --no-prompt)
+expect(0 "^the cat sat on the\n$" generate ${writer} "the cat" --stop " mat" --stop x)
+expect(0 "^the cat\n$" generate ${writer} "the cat" --stop " " --temperature 0)
+expect(0 "^the cat sat\n---\nthe dog sat\n$" generate ${writer} "the cat" "the dog" --max-tokens 4)
+execute_process(COMMAND sh -c "'${ATTEND}' generate '${writer}' 'the cat' 'the dog' --max-tokens 4 --separator ''"
+  OUTPUT_VARIABLE out)
+expect_equal("${out}" "the cat sat\nthe dog sat\n" "generate without a separator")
+expect(0 "^the cat sat\n---\nthe cat[^\n]*\n$" generate ${writer} "the cat" --max-tokens 4 --beam 2 -n 2)
+execute_process(COMMAND sh -c "'${ATTEND}' generate '${writer}' '' --stop h --stop x" OUTPUT_VARIABLE out)
+expect_equal("${out}" "t\n" "generate from nothing")
+expect(0 "^$" generate ${writer})
+expect(0 "^the cat sat on the mat .\n$" generate ${writer} "the cat")
+expect(0 "^-h.\n---\n-n.\n" generate --max-tokens 1 ${writer} -- -h -n)
+file(WRITE ${WORK}/prompts "the dog sat\n\nthe cat\n")
+expect(0 "^the dog sat on\n---\nthe\n---\nthe cat sa\n$" generate ${writer} --input ${WORK}/prompts --max-tokens 3)
+set(lines "${OUT}")
+execute_process(COMMAND cat ${WORK}/prompts COMMAND ${ATTEND} generate ${writer} --max-tokens 3 --batch-tokens 1
+  OUTPUT_VARIABLE piped)
+expect_equal("${piped}" "${lines}" "generate through a pipe")
+file(WRITE ${WORK}/prompt "the dog sat on the log .\nthe cat\n")
+expect(0 "^the dog sat on the log .\nthe cat....\n" generate ${writer} --prompt-file ${WORK}/prompt --max-tokens 4)
+expect(0 "^{.line.:0,.sample.:0,.prompt.:.the c.,.text.:.at .,.finish.:.length.,.log_probability.:-[0-9.e-]+,.score.:-[0-9.e-]+,.prompt_tokens.:.[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+.,.tokens.:.[0-9]+,[0-9]+,[0-9]+.,.token_log_probabilities.:.-[^]]*.,.prompt_seconds.:[0-9.e-]+,.seconds.:[0-9.e-]+}\n{.line.:1,"
+  generate ${writer} "the c" "the d" --json --max-tokens 3)
+expect(0 ".finish.:.stop.," generate ${writer} "the c" --json --stop " sat")
+
+# Past the context, which a message says once; and what the model does not know.
+expect(0 "^the cat sat on .*the context of 32 tokens was full; the text went on from the last 16 of them\n$"
+  generate ${writer} "the c" --min-tokens 120 --max-tokens 120)
+expect(0 "prompt 1 has 49 tokens; the model read the last 32" generate ${writer} --max-tokens 1
+  "the cat sat on the mat . the dog sat on the log .")
+expect(0 "context of 8 tokens was full; the text went on from the last 4 " generate ${writer} "the c" --context 8
+  --min-tokens 20)
+expect(0 "2 of the prompt.s 7 tokens are not in the vocabulary" generate ${writer} "the QZt" --max-tokens 1)
+
+# The same seed, the same text; others for another.
+expect(0 "." generate ${writer} "the" --temperature 3 --top-k 0 --top-p 1)
+set(sampled "${OUT}")
+expect(0 "." generate ${writer} "the" --temperature 3 --top-k 0 --top-p 1 --threads 1)
+expect_equal("${OUT}" "${sampled}" "generate with the same seed")
+expect(0 "." generate ${writer} "the" --temperature 3 --top-k 0 --top-p 1 --seed 2)
+if(OUT STREQUAL sampled)
+  message(FATAL_ERROR "generate with another seed: ${OUT}")
+endif()
+expect(0 "." generate ${writer} "the" --best-of 4 --min-p 0.1 --typical-p 0.9 --repetition-penalty 1.2
+  --presence-penalty 0.1 --frequency-penalty 0.1)
+
+# In turns: what was written stays, and an empty line goes on.
+file(WRITE ${WORK}/typed "the cat\n\n/new\nthe dog\n")
+set(INPUT ${WORK}/typed)
+expect(0 "^ sat\n on \n sat\n$" generate ${writer} --interactive --max-tokens 4)
+set(INPUT ${WORK}/words)
+
+# Ctrl-C ends the text, and then the program, as a shell expects.
+execute_process(COMMAND timeout --preserve-status -s INT 2 ${ATTEND} generate ${writer} "the cat" --min-tokens 1000000
+  --max-tokens 1000000 --json INPUT_FILE /dev/null RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT result EQUAL 130 OR NOT out MATCHES "^{.*.finish.:.interrupted..*}\n$")
+  string(SUBSTRING "${out}" 0 200 out)
+  message(FATAL_ERROR "Interrupted: exit ${result}, ${out} ${err}")
+endif()
+execute_process(COMMAND timeout --preserve-status -s INT 2 ${ATTEND} generate ${writer} "the cat" --min-tokens 1000000
+  --max-tokens 1000000 INPUT_FILE /dev/null RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT result EQUAL 130 OR NOT out MATCHES "^the cat sat on .*\n$" OR NOT err MATCHES "the context of 32 tokens")
+  message(FATAL_ERROR "Interrupted: exit ${result}, ${err}")
+endif()
+
+execute_process(COMMAND sh -c "'${ATTEND}' generate '${writer}' the > /dev/full" RESULT_VARIABLE result ERROR_VARIABLE err)
+if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write")
+  message(FATAL_ERROR "generate on a full disk: exit ${result}, ${err}")
+endif()
+
+# Each command names the one that is for a model.
+expect(1 "reads nothing but the text that it writes.*use `attend generate`" translate ${writer})
+expect(1 "gives no labels: it is a gpt model; use `attend generate`" classify ${writer})
+expect(1 "reads a source before it writes; use `attend translate`" generate ${model} may)
+expect(1 "writes no sequences: it is a label model; use `attend classify`" generate ${WORK}/classes fine)
+
 # The mean of checkpoints is a model; several references of one source count as one.
 expect(0 "mean: the mean of the weights at steps 90, 100" average ${model} --last 2 --out ${WORK}/mean)
 expect(0 "^01\n05\n" translate ${WORK}/mean --input ${WORK}/words)
@@ -312,6 +397,7 @@ file(MAKE_DIRECTORY ${docs}/bin)
 file(CREATE_LINK ${ATTEND} ${docs}/bin/attend SYMBOLIC)
 file(COPY_FILE ${WORK}/words ${docs}/months)
 file(COPY_FILE ${WORK}/numbers ${docs}/numbers)
+file(COPY_FILE ${WORK}/book ${docs}/book)
 file(WRITE ${docs}/texts "a fine film\na dull film\nfine , fine\ndull and long\nfine\nlong\n")
 file(WRITE ${docs}/labels "very good\nbad\nvery good\nbad\nvery good\nbad\n")
 foreach(name out.txt a.txt b.txt)
