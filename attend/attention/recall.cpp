@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "attend/kernels/elementwise.h"
 #include "attend/kernels/recall.h"
 #include "attend/kernels/softmax.h"
 #include "attend/ops/matrix.h"
@@ -52,7 +51,8 @@ void backward(const Tensor& q, const Tensor& vector, const std::vector<PastStep>
   if (!grads.wants(vector)) return;
   float* const dvector = grads.accumulator(vector);
   for (size_t s = 0; s < q.rows(); ++s) {
-    kernels::axpy(1.0f, dvectors.data() + s * q.width(), dvector, q.width());
+    const float* const part = dvectors.data() + s * q.width();
+    for (size_t j = 0; j < q.width(); ++j) dvector[j] += part[j];
   }
 }
 
