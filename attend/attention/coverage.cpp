@@ -9,6 +9,7 @@
 #include "attend/base/names.h"
 #include "attend/ops/conv.h"
 #include "attend/ops/elementwise.h"
+#include "attend/ops/linear.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
 
@@ -45,9 +46,31 @@ void check(const CoverageConfig& c, const Tensor& q, const CoverageSource& sourc
   }
 }
 
+// What a step is made of, for a Recorder.
+struct StepParts {
+  Tensor q, k, values, vector, location, features;
+};
+
+// What a sequence's row is made of: `rows` of them are wanted, one or none.
+HeadParts parts_of(const StepParts& step, const Alignment& at, size_t sequence, size_t rows) {
+  const NoGrad no_grad;
+  const size_t source = at.sources[sequence], pairs = rows * at.pairs.length(sequence);
+  const auto of_keys = [&](const Tensor& x) {
+    return x.detach().slice_rows(at.keys.begin(source), at.keys.length(source));
+  };
+  return {.score = Score::kAdditive,
+          .core = ScoreCore::kAdditive,
+          .q = step.q.detach().slice_rows(sequence, rows),
+          .k = of_keys(step.k),
+          .v = of_keys(step.values),
+          .vector = step.vector.detach(),
+          .key_terms =
+              linear(step.features.slice_rows(at.pairs.begin(sequence), pairs), step.location)};
+}
+
 // Hands over each sequence's row of weights.
 void hand_over(const std::string& name, const CoverageState& state, const Tensor& weights,
-               const Tensor& scores) {
+               const Tensor& scores, const StepParts& step) {
   if (current_recorder() == nullptr) return;
   const Packing& pairs = state.alignment.pairs;
   const AttentionProblem seen =
@@ -58,7 +81,12 @@ void hand_over(const std::string& name, const CoverageState& state, const Tensor
     const auto row = [&](const Tensor& x) {
       return x.slice_rows(pairs.begin(s), pairs.length(s)).reshape({1, pairs.length(s)});
     };
-    if (recording.wants(s, 0)) recording.give_rows(s, 0, row(weights), row(scores));
+    if (!recording.wants(s, 0)) continue;
+    std::optional<HeadParts> parts;
+    if (recording.wants_parts()) {
+      parts = parts_of(step, state.alignment, s, recording.queries(s).count);
+    }
+    recording.give_rows(s, 0, row(weights), row(scores), std::move(parts));
   }
 }
 
@@ -130,10 +158,12 @@ CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageS
     const size_t reach = config.filter_width / 2;
     features = conv1d(features, at.pairs, filters, {}, {.left = reach, .right = reach}).rows;
   }
+  const Tensor projected = query(q);
   const Tensor scores =
-      alignment_scores(at, {query(q), source.keys, vector, location.weight.value, features});
+      alignment_scores(at, {projected, source.keys, vector, location.weight.value, features});
   const Tensor weights = alignment_softmax(at, scores);
-  hand_over(name, state, weights, scores);
+  hand_over(name, state, weights, scores,
+            {projected, source.keys, source.values, vector, location.weight.value, features});
   const bool sum = config.remembered == Remembered::kSum;
   state.remembered = sum ? add(state.remembered, weights) : weights;
   for (int32_t& taken : state.steps) ++taken;

@@ -79,7 +79,7 @@ void hand_over(const AttentionProblem& p, const kernels::AttentionSpec& spec,
         scores = Tensor::like(weights);
         kernels::attention_scores(spec, in, rows, scores.data());
       }
-      recording.give(s, h, weights, scores);
+      recording.give(s, h, weights, scores, recording.parts_of(s, h));
     }
   }
 }

@@ -75,6 +75,15 @@ Tensor bell(const Tensor& distance, size_t reach) {
   return exp(scale(multiply(distance, distance), -1.0f / (2.0f * sigma * sigma)));
 }
 
+// From scores that are -infinity out of reach.
+std::vector<MaskedBy> masked_by_reach(const Tensor& near) {
+  std::vector<MaskedBy> reasons;
+  for (const float score : near.to_vector()) {
+    reasons.push_back(std::isinf(score) ? MaskedBy::kWindow : MaskedBy::kNothing);
+  }
+  return reasons;
+}
+
 }  // namespace
 
 Mask local_mask(size_t reach, size_t first) {
@@ -131,8 +140,27 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
     const Tensor all =
         core_scores(score.core, queries_of(score.q), keys_of(score.k), score.vector, keys);
     const Tensor near = within(scale(all, score.scale), distance, config.reach);
-    const Tensor w = multiply(softmax(near), bell(distance, config.reach));
-    if (recording && recording.wants(s, 0)) recording.give_rows(s, 0, w, near);
+    const Tensor factors = bell(distance, config.reach);
+    const Tensor w = multiply(softmax(near), factors);
+    if (recording && recording.wants(s, 0)) {
+      std::optional<HeadParts> parts;
+      if (recording.wants_parts()) {
+        const auto [first, count] = recording.queries(s);
+        const auto wanted = [&, from = first, rows = count](const Tensor& x) {
+          return x.detach().slice_rows(from, rows);
+        };
+        parts = HeadParts{.score = config.score,
+                          .core = score.core,
+                          .q = wanted(queries_of(score.q)),
+                          .k = keys_of(score.k).detach(),
+                          .v = keys_of(in.v).detach(),
+                          .vector = score.vector.defined() ? score.vector.detach() : Tensor(),
+                          .factors = wanted(factors),
+                          .masked = masked_by_reach(wanted(near)),
+                          .scale = score.scale};
+      }
+      recording.give_rows(s, 0, w, near, std::move(parts));
+    }
     outputs.push_back(weighted_sum(w, keys_of(in.v)));
   }
   return outputs.empty() ? no_rows(in.v.width(), std::vector{p, score.q, score.k, in.v})

@@ -201,7 +201,7 @@ Attended plain_attention(const AttentionProblem& p) {
         weighted.weights = intervention->weights(call, weighted.weights);
       }
       if (recording && recording.wants(s, h)) {
-        recording.give_rows(s, h, weighted.weights, scores);
+        recording.give_rows(s, h, weighted.weights, scores, recording.parts_of(s, h));
       }
       heads.push_back(head.output(weighted.weights));
       if (weighted.log_probability.defined()) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "attend/attention/attention.h"
@@ -72,14 +74,20 @@ class Recording {
   };
   Span queries(size_t sequence) const;
   bool wants_scores() const { return request_.scores || request_.lse; }
+  bool wants_parts() const { return request_.parts; }
 
   // Hands over one head; `scores` is used if wants_scores().
-  void give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const;
-  // The same, of rows for all queries of the sequence.
-  void give_rows(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores) const {
+  void give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores,
+            std::optional<HeadParts> parts = {}) const;
+  // The same, of rows for all queries of the sequence; `parts` are those of queries() already.
+  void give_rows(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores,
+                 std::optional<HeadParts> parts = {}) const {
     const auto [first, count] = queries(sequence);
-    give(sequence, head, weights.slice_rows(first, count), scores.slice_rows(first, count));
+    give(sequence, head, weights.slice_rows(first, count), scores.slice_rows(first, count),
+         std::move(parts));
   }
+  // What the op made a head of, for queries(); none where nobody wants it.
+  std::optional<HeadParts> parts_of(size_t sequence, size_t head) const;
 
  private:
   const AttentionProblem& problem_;

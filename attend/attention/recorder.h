@@ -5,10 +5,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "attend/attention/scores.h"
+#include "attend/attention/weightings.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -25,6 +28,39 @@ struct RecordRequest {
   bool scores = false;   // before weighting, -infinity where masked
   bool lse = false;      // log-sum-exp of each row, with its sink; softmax only
   bool entropy = false;  // of each row's weights, in nats
+  bool parts = false;    // what scores and outputs are made of (HeadParts)
+};
+
+// Why a query does not see a key.
+enum class MaskedBy : uint8_t {
+  kNothing,   // it sees it
+  kCausal,    // the key comes after the query, or with it where that is strict
+  kWindow,    // the key is too far away
+  kDocument,  // the key is of another document
+  kTable,     // a table of pairs says so
+};
+
+// What the scores and the output of a head are made of. Rows are those that are compared: after the
+// layer's projections, norms and rotation. The score of a pair is
+//   (softcap(scale x core(q, k + key_terms)) + relative + bias) / temperature,
+// its weight the weighting's x factors, and the output the sum of weight x (v + value_terms).
+struct HeadParts {
+  Score score = Score::kScaledDot;
+  ScoreCore core = ScoreCore::kDot;
+  Weighting weighting = Weighting::kSoftmax;
+  size_t top_k = 0;    // for kTopK
+  Tensor q = {};       // [queries, width]; for kPlace [queries, places]
+  Tensor k = {};       // [keys, width]; undefined for kPlace
+  Tensor v = {};       // [keys, value width]
+  Tensor vector = {};  // [width], for kAdditive
+  // Vectors of each pair, [queries x keys, width], or undefined: Shaw's, and for kAdditive what
+  // coverage makes of earlier weights.
+  Tensor key_terms = {}, value_terms = {};
+  Tensor relative = {}, bias = {};    // [queries, keys], or undefined: of distances, and of pairs
+  Tensor factors = {};                // [queries, keys], or undefined
+  std::vector<MaskedBy> masked = {};  // (queries x keys), or empty where every query sees all keys
+  float scale = 1.0f, softcap = 0.0f, temperature = 1.0f;
+  std::optional<float> sink = {};
 };
 
 // One head of one sequence in one call of a layer.
@@ -35,8 +71,9 @@ struct RecordedHead {
   // Element (i, j) is of query first_query + i and key first_key + j of the sequence, counted over
   // all steps of a decoder.
   size_t first_query, first_key;
-  Tensor weights = {}, scores = {};  // [queries, keys], or undefined
-  Tensor lse = {}, entropy = {};     // [queries], or undefined
+  Tensor weights = {}, scores = {};     // [queries, keys], or undefined
+  Tensor lse = {}, entropy = {};        // [queries], or undefined
+  std::optional<HeadParts> parts = {};  // where asked for, and where the layer has such parts
 };
 
 class Recorder {

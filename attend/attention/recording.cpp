@@ -87,8 +87,8 @@ Recording::Span Recording::queries(size_t sequence) const {
   return {first, here(request_.first_query + std::min(request_.query_count, most)) - first};
 }
 
-void Recording::give(size_t sequence, size_t head, const Tensor& weights,
-                     const Tensor& scores) const {
+void Recording::give(size_t sequence, size_t head, const Tensor& weights, const Tensor& scores,
+                     std::optional<HeadParts> parts) const {
   const AttentionOptions& o = problem_.options;
   RecordedHead recorded{.layer = layer_,
                         .call = call_,
@@ -103,6 +103,7 @@ void Recording::give(size_t sequence, size_t head, const Tensor& weights,
     recorded.lse = of_rows(scores, [=](auto row) { return log_sum_exp(row, sink); });
   }
   if (request_.entropy) recorded.entropy = of_rows(weights, entropy);
+  if (request_.parts) recorded.parts = std::move(parts);
   recorder_->take(std::move(recorded));
 }
 

@@ -43,11 +43,36 @@ class WalkRecorder::Steps : public Recorder {
                               &RecordedHead::entropy}) {
         whole.*part = together(parts, part);
       }
+      if (whole.parts) whole.parts = parts_together(parts);
       outer_.take(std::move(whole));
     }
   }
 
  private:
+  // Queries of all steps; keys and values are those of the last.
+  static HeadParts parts_together(const std::vector<RecordedHead>& steps) {
+    HeadParts whole = *steps.back().parts;
+    for (const auto part : {&HeadParts::q, &HeadParts::key_terms, &HeadParts::value_terms,
+                            &HeadParts::relative, &HeadParts::bias, &HeadParts::factors}) {
+      if (!(whole.*part).defined()) continue;
+      std::vector<Tensor> rows;
+      for (const RecordedHead& step : steps) rows.push_back(*step.parts.*part);
+      whole.*part = concat(rows, 0);
+    }
+    whole.masked.clear();
+    // A step whose query sees all keys has no reasons.
+    for (const RecordedHead& step : steps) {
+      const HeadParts& one = *step.parts;
+      const size_t pairs = one.q.rows() * one.v.rows();
+      if (one.masked.empty()) {
+        whole.masked.resize(whole.masked.size() + pairs, MaskedBy::kNothing);
+      } else {
+        whole.masked.insert(whole.masked.end(), one.masked.begin(), one.masked.end());
+      }
+    }
+    return whole;
+  }
+
   static Tensor together(const std::vector<RecordedHead>& parts, Tensor RecordedHead::*part) {
     if (!(parts.front().*part).defined()) return {};
     std::vector<Tensor> rows(parts.size());
