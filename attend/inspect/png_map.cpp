@@ -165,6 +165,8 @@ std::string rasterized(const std::string& svg, double scale, std::span<const Hea
 
 }  // namespace
 
+std::string png_of_svg(const std::string& svg, double scale) { return rasterized(svg, scale, {}); }
+
 std::string draw_png(std::span<const HeatMap> maps, double scale) {
   const bool large = drawn_as_images(maps);
   return rasterized(large ? draw_svg_frame(maps) : draw_svg(maps), scale,

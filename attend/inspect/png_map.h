@@ -13,4 +13,7 @@ namespace attend {
 // IoError where it is not installed.
 std::string draw_png(std::span<const HeatMap> maps, double scale = 2.0);
 
+// The pixels of any SVG.
+std::string png_of_svg(const std::string& svg, double scale = 2.0);
+
 }  // namespace attend

@@ -13,7 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kAbove = {" ", "░", "▒", "▓", "█"};
 constexpr std::array<std::string_view, 5> kBelow = {" ", ".", "-", "=", "#"};
 constexpr std::array<float, 4> kFrom = {1.0f / 16, 1.0f / 4, 1.0f / 2, 3.0f / 4};  // of each shade
-constexpr std::string_view kOff = "\x1b[0m";
 
 std::string_view shade(float level) {
   const size_t step = std::upper_bound(kFrom.begin(), kFrom.end(), std::abs(level)) - kFrom.begin();
@@ -63,7 +62,12 @@ std::string coloured_cells(const HeatMap& map, const CellLine& line, const Termi
     text += cell;
     last = std::move(escape);
   }
-  return text.append(kOff);
+  return text.append(kColoursOff);
+}
+
+// Whether black reads better on a colour than white.
+bool wants_black(Rgb colour) {
+  return 299 * colour.red + 587 * colour.green + 114 * colour.blue > 140'000;
 }
 
 }  // namespace
@@ -76,6 +80,14 @@ std::string draw_cells(const HeatMap& map, const CellLine& line, const TerminalS
   }
   return text;
 }
+
+std::string background(Rgb colour, ColourDepth depth) {
+  if (depth == ColourDepth::kNone) return "";
+  return fmt::format("\x1b[48;{};38;5;{}m", parameters(colour, depth),
+                     wants_black(colour) ? 16 : 231);
+}
+
+std::string_view shade_of(float level) { return shade(level); }
 
 KeyCells key_cells(const TerminalStyle& style) {
   HeatMap key{.rows = {"above", "below"}, .columns = std::vector<std::string>(kKeyCells)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "attend/inspect/terminal_map.h"
 
@@ -18,6 +19,14 @@ struct CellLine {
 
 // Shades without colours (negative values: ". - = #"); else colours, which are off at its end.
 std::string draw_cells(const HeatMap& map, const CellLine& line, const TerminalStyle& style);
+
+// The escape sequence that sets the background to a colour, and text on it to black or white;
+// nothing without colours. kColoursOff ends it.
+std::string background(Rgb colour, ColourDepth depth);
+inline constexpr std::string_view kColoursOff = "\x1b[0m";
+
+// How much of a cell is filled for a level, where there are no colours: " ", "░", "▒", "▓", "█".
+std::string_view shade_of(float level);
 
 // The cells of a map with signs from weak to strong, each one column wide: "░▒▓█" and ".-=#".
 inline constexpr size_t kKeyCells = 4;

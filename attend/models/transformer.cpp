@@ -5,6 +5,7 @@
 #include "attend/base/names.h"
 #include "attend/base/parallel.h"
 #include "attend/nn/pack.h"
+#include "attend/nn/row_tap.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/shape.h"
 #include "attend/ops/softmax.h"
@@ -210,8 +211,10 @@ Forced Transformer::force(const Batch& inputs, const Tokens& written) const {
   const Tokens sources = inputs.tokens("source");
   const std::vector<Tensor> source = looked_at(sources);
   Tensor x = embedding_(written.ids, written.packing);
+  tap_rows("embedding", x);
   for (size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i](x, written.packing, source[i], sources.packing);
+    tap_rows("decoder", i, x);
   }
   return {output(x)};
 }

@@ -138,6 +138,7 @@ class Transformer : public Model, public Generator, public Encoder {
   std::unique_ptr<State> start() const override;
   Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
   Forced force(const Batch& inputs, const Tokens& written) const override;
+  std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output(rows); }
 
   size_t width() const override { return config_.width; }
   Column encode(const Batch& inputs) const override;
