@@ -3,103 +3,27 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "attend/attention/intervention.h"
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
 #include "attend/data/lines.h"
 #include "attend/decode/line_limit.h"
-#include "attend/inspect/attention_pictures.h"
-#include "attend/inspect/draw.h"
-#include "attend/inspect/overview.h"
+#include "attend/inspect/attention_maps.h"
+#include "attend/inspect/cell.h"
+#include "attend/inspect/lens_pictures.h"
 #include "attend/inspect/text_width.h"
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
-#include "cli/config_flags.h"
+#include "cli/inspect_pictures.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
 namespace {
-
-struct Options {
-  std::filesystem::path model, out;
-  std::string source, target, layer, from, to, head = "mean", show = "attention", format;
-  std::vector<std::string> inputs;  // "NAME=TEXT"
-  bool source_given = false, target_given = false, style_given = false;
-  size_t columns = 0;
-  std::string colours = "auto";
-  ConfigFlags search;
-};
-
-TerminalStyle style_of(const Options& options) {
-  TerminalStyle style = terminal_style();
-  if (options.columns > 0) style.columns = options.columns;
-  if (options.colours == "none") style.colours = ColourDepth::kNone;
-  if (options.colours == "256") style.colours = ColourDepth::k256;
-  if (options.colours == "24bit") style.colours = ColourDepth::k24Bit;
-  return style;
-}
-
-// The layer that --layer names; else those of one pair of sequences.
-std::vector<AttentionLayer> chosen_layers(const Options& options, const Trace& trace) {
-  if (!options.layer.empty()) return {layer_named(trace.layers, options.layer)};
-  return layers_between(trace.layers, chosen_pair(trace.layers, options.from, options.to));
-}
-
-std::vector<HeatMap> maps_of_layers(const Options& options, const TextModel& model,
-                                    const Trace& trace) {
-  const std::vector<AttentionLayer> layers = chosen_layers(options, trace);
-  if (options.head == "all") return head_pictures(model, trace, layers);
-  return attention_pictures(model, trace, layers, HeadChoice::parse(options.head));
-}
-
-// A line a layer, an object of JSON, or a map.
-std::string drawn_entropy(const Options& options, const TextModel& model, const Trace& trace,
-                          PictureFormat format) {
-  const std::vector<AttentionLayer> layers = chosen_layers(options, trace);
-  if (format != PictureFormat::kTerminal && format != PictureFormat::kJson) {
-    const HeatMap map = entropy_picture(model, trace, layers);
-    return draw_maps({&map, 1}, format);
-  }
-  const auto all = entropies(model, trace, layers);
-  nlohmann::ordered_json json;
-  std::string text;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    json[layers[i].name] = all[i];
-    text += fmt::format("{:<20}", layers[i].name);
-    for (const float entropy : all[i]) text += fmt::format(" {:6.3f}", entropy);
-    text += "\n";
-  }
-  return format == PictureFormat::kJson ? json.dump() + "\n" : text;
-}
-
-HeatMap graph_map(const Options& options, const TextModel& model, const Trace& trace) {
-  // Layers may lead from one sequence to another through a third: only both names say which.
-  SequencePair pair{options.from, options.to};
-  if (pair.queries.empty() || pair.keys.empty()) {
-    pair = chosen_pair(trace.layers, options.from, options.to);
-  }
-  const bool flows = options.show == "flow";
-  return graph_picture(model, trace, flows ? GraphMethod::kFlow : GraphMethod::kRollout, pair);
-}
-
-std::vector<HeatMap> maps_of(const Options& options, const TextModel& model, const Trace& trace) {
-  if (options.show == "attention") return maps_of_layers(options, model, trace);
-  if (options.show == "rollout" || options.show == "flow") {
-    return {graph_map(options, model, trace)};
-  }
-  LiveLine line;
-  const auto show_progress = [&](const Saliency&, size_t rows) {
-    line.show(fmt::format("saliency: {} of {} tokens", rows, trace.written()->written.size()));
-    return true;
-  };
-  return {saliency_picture(model, trace, options.to, {saliency_method_from_name(options.show)},
-                           show_progress)};
-}
 
 std::string line_of_standard_input() {
   LineReader input = open_text("-");
@@ -113,7 +37,7 @@ std::string line_of_standard_input() {
 }
 
 // Options of an output, or of a search, that the model does not have.
-void check_outputs(const Options& options, const TextModel& model) {
+void check_outputs(const InspectOptions& options, const TextModel& model) {
   if (model.model->generator() != nullptr) return;
   if (options.search.has_any()) {
     throw ConfigError(
@@ -125,7 +49,7 @@ void check_outputs(const Options& options, const TextModel& model) {
   }
 }
 
-Trace trace_of(const Options& options, const TextModel& model) {
+Trace trace_of(const InspectOptions& options, const TextModel& model) {
   const Signature signature = model.model->signature();
   // A model that reads nothing but what it writes may be given all of that.
   const bool complete = options.target_given && !model.read();
@@ -147,7 +71,7 @@ Trace trace_of(const Options& options, const TextModel& model) {
   return written_trace(model, texts, search);
 }
 
-PictureFormat format_of(const Options& options) {
+PictureFormat format_of(const InspectOptions& options) {
   const bool by_ending = options.format.empty();
   try {
     return by_ending ? format_of_file(options.out) : picture_format_from_name(options.format);
@@ -171,13 +95,13 @@ void check_out(const std::filesystem::path& out) {
       "--out", fmt::format("there is no directory {}; create it first", directory.string()));
 }
 
-bool shows_saliency(const Options& options) {
+bool shows_saliency(const InspectOptions& options) {
   return options.show == "gradient" || options.show == "integrated";
 }
 
 // What the parser cannot check by itself: a file that cannot be written, and options that would do
 // nothing.
-void check(const Options& options) {
+void check(const InspectOptions& options) {
   const auto refuse = [&](bool given, const char* option, const char* why) {
     if (given) throw CLI::ValidationError(option, fmt::format("{}; leave out {}", why, option));
   };
@@ -192,10 +116,30 @@ void check(const Options& options) {
     refuse(!options.from.empty(), "--from", why);
     refuse(layer, "--layer", why);
     refuse(head, "--head", why);
+  } else if (options.show == "lens") {
+    const char* const why = "the lens reads the rows after each layer, not attention";
+    refuse(layer, "--layer", why);
+    refuse(head, "--head", why);
+    refuse(!options.from.empty(), "--from", why);
+    refuse(!options.to.empty(), "--to", why);
+    if (format == PictureFormat::kMoses) {
+      throw CLI::ValidationError("--show", "the lens has no word links; choose another format");
+    }
   } else if (options.show == "entropy") {
     refuse(head, "--head", "entropy is shown for every head");
     if (format == PictureFormat::kMoses) {
       throw CLI::ValidationError("--show", "entropy has no word links; choose another format");
+    }
+  }
+  if (!options.cell.empty()) {
+    const char* const why = "a cell is of one layer and one head, which --cell names";
+    refuse(options.show != "attention", "--show", why);
+    refuse(layer, "--layer", why);
+    refuse(head, "--head", why);
+    refuse(!options.from.empty(), "--from", why);
+    refuse(!options.to.empty(), "--to", why);
+    if (format != PictureFormat::kTerminal && format != PictureFormat::kJson) {
+      throw CLI::ValidationError("--cell", "the arithmetic of a cell is text or JSON");
     }
   }
   if (options.target_given && options.search.has_any()) {
@@ -214,22 +158,39 @@ std::string check_head_text(const std::string& text) {
   return fmt::format("should be a number from 0, mean, max or all, not '{}'", text);
 }
 
+// "decoder.1.cross:3", or all heads of "decoder.1.cross". Throws ConfigError where the model has
+// none of them.
+HeadsOf heads_named(const std::string& text, const Signature& signature) {
+  const size_t colon = text.rfind(':');
+  const AttentionLayer& layer = layer_named(signature.layers, text.substr(0, colon));
+  if (colon == text.npos) return {layer.name};
+  const HeadChoice choice = HeadChoice::parse(text.substr(colon + 1));
+  if (choice.kind != HeadChoice::Kind::kOne) {
+    throw ConfigError("inspect: '{}': use LAYER, or LAYER:HEAD with its number from 0",
+                      shown_name(text));
+  }
+  check_head(layer, choice);
+  return {layer.name, choice.head};
+}
+
 void print_note(std::string_view note, size_t columns) {
   for (const std::string& line : wrapped(note, columns)) fmt::print(stderr, "{}\n", line);
 }
 
-int run_inspect(const Options& options) {
+int run_inspect(const InspectOptions& options) {
   const TextModel model = TextModel::load(options.model);
   freeze(*model.model);
   const PictureFormat format = format_of(options);
   if (format == PictureFormat::kPng && options.out.empty() && isatty(STDOUT_FILENO) != 0) {
     throw ConfigError("inspect: a PNG cannot be shown in a terminal; add --out FILE.png");
   }
+  Intervention intervention;
+  for (const std::string& heads : options.knocked_out) {
+    intervention.knock_out(heads_named(heads, model.model->signature()));
+  }
   const Trace trace = trace_of(options, model);
   const bool entropy = options.show == "entropy";
-  const std::string picture =
-      entropy ? drawn_entropy(options, model, trace, format)
-              : draw_maps(maps_of(options, model, trace), format, style_of(options));
+  const std::string picture = drawn(options, model, trace, format);
   if (!options.out.empty()) {
     replace_file(options.out, picture);
     return 0;
@@ -240,7 +201,10 @@ int run_inspect(const Options& options) {
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
   if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {
-    print_note(shows_saliency(options) ? kSaliencyNote : kAttentionNote, style_of(options).columns);
+    const std::string_view note = options.show == "lens"    ? kLensNote
+                                  : shows_saliency(options) ? kSaliencyNote
+                                                            : kAttentionNote;
+    print_note(note, style_of(options).columns);
   }
   return 0;
 }
@@ -250,7 +214,9 @@ int run_inspect(const Options& options) {
 Command add_inspect(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("inspect", "Draw attention, saliency and entropy for one input");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
+  const std::vector<std::string> shown = {"attention",  "rollout", "flow", "gradient",
+                                          "integrated", "entropy", "lens"};
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
@@ -278,11 +244,19 @@ Command add_inspect(CLI::App& app) {
       ->add_option(
           "--show", options->show,
           "attention weights; all layers combined by rollout or flow; saliency by gradient "
-          "or integrated gradients; entropy of each head")
-      ->type_name(
-          choices_text({"attention", "rollout", "flow", "gradient", "integrated", "entropy"}))
-      ->check(CLI::IsMember({"attention", "rollout", "flow", "gradient", "integrated", "entropy"})
-                  .description(""));
+          "or integrated gradients; entropy of each head; logit lens: what each layer would write")
+      ->type_name(choices_text(shown))
+      ->check(CLI::IsMember(shown).description(""));
+  parser
+      ->add_option("--cell", options->cell,
+                   "the arithmetic of one weight: query, key, score, softmax and value; counted "
+                   "from 0")
+      ->type_name("LAYER:HEAD:QUERY:KEY");
+  parser
+      ->add_option("--knock-out", options->knocked_out,
+                   "a head, or all heads of a layer, that adds nothing; may be repeated")
+      ->type_name("LAYER[:HEAD]")
+      ->allow_extra_args(false);
   CLI::Option* from =
       parser->add_option("--from", options->from, "sequence that looks (default: the output)")
           ->type_name("SEQUENCE");
@@ -313,7 +287,10 @@ Command add_inspect(CLI::App& app) {
       "  attend inspect model 'ein kleines Haus'\n"
       "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
       "  attend inspect model 'ein Haus' --from source --to source\n"
-      "  attend inspect model 'ein Haus' --show integrated --out why.html\n" +
+      "  attend inspect model 'ein Haus' --show integrated --out why.html\n"
+      "  attend inspect model 'ein Haus' --show lens\n"
+      "  attend inspect model 'ein Haus' --cell decoder.1.cross:0:1:0\n"
+      "  attend inspect model 'ein Haus' --knock-out decoder.1.cross:0\n" +
       std::string(kAttentionNote));
   parser->final_callback([=] {
     options->source_given = source->count() > 0;

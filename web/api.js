@@ -17,7 +17,8 @@ export class ApiError extends Error {
 /** What a model reads or writes. @typedef {{name: string, kind: string, written: boolean}} Column */
 /**
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
- *   writes: boolean, sequences: Column[], layers: Layer[], snapshots: number}} Model
+ *   writes: boolean, sequences: Column[], layers: Layer[], lens: boolean,
+ *   snapshots: number}} Model
  */
 /** @typedef {import('./pairs.js').Sequence} Sequence */
 /**
@@ -51,6 +52,18 @@ export const getMap = (run, query) =>
 /** @returns {Promise<Weights>} */
 export const getSnapshotMap = (model, query) =>
   getWeights(`api/snapshots/${model}/map?${new URLSearchParams(query)}`);
+
+/** What each layer would write next. @returns {Promise<import('./lens.js').Lens>} */
+export const getLens = (run, path = '') =>
+  getJson(`api/runs/${run}/lens?${new URLSearchParams({ path })}`);
+
+/**
+ * The arithmetic of a cell in one head; without a head, the weights of several there.
+ * @returns {Promise<import('./arithmetic.js').Cell|{heads: Array<{layer: string, head: number,
+ *   weight: number}>}>}
+ */
+export const getCell = (run, query) =>
+  getJson(`api/runs/${run}/cell?${new URLSearchParams(query)}`);
 
 /**
  * Small maps of all heads of the layers of a pair, and the entropy of each head.

@@ -4,9 +4,11 @@ import { element } from './dom.js';
 const listed = [
   ['/', 'edit the sentence'],
   ['1 – 9', 'choose a view'],
+  ['l', 'see what each layer would write'],
   ['[  ]', 'previous and next layer'],
   [',  .', 'previous and next head'],
   ['← ↑ → ↓', 'move through the map, tokens or tree in focus'],
+  ['Enter', 'go to the arithmetic of the chosen cell'],
   ['+  −  0', 'zoom a map'],
   ['Space', 'play or pause a slider'],
   ['Esc', 'release the chosen cell, or leave the sentence'],

@@ -211,9 +211,11 @@ function listen() {
   addEventListener('resize', () => shown.view?.draw());
   addEventListener('click', ({ target }) => $('export').contains(target) || closeExport());
   describeKeys($('keys'));
-  const byNumber = views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })]);
+  const numbered = views.filter(({ key }) => !key);
+  const keyOf = (view) => view.key ?? String(numbered.indexOf(view) + 1);
+  const byKey = views.map((view) => [keyOf(view), () => store.set({ view: view.id })]);
   listenForKeys({
-    ...Object.fromEntries(byNumber),
+    ...Object.fromEntries(byKey),
     '/': () => sentence.focus(),
     '?': () => $('keys').showModal(),
     '[': () => step({ layers: -1 }),

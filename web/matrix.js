@@ -31,14 +31,16 @@ export class Matrix {
   /**
    * @param {string} label what it shows, for those who do not see it
    * @param {{onPoint?: function(number, number): void, onPin?: function(number, number): void,
+   *   onEnter?: function(): void,
    *   onSpare?: function(number): void, onZoom?: function(): void, tallest?: number}} [options]
-   *   called when the cursor moves, when a cell is chosen, with the width left unused, and when the
+   *   called when the cursor moves, when a cell is chosen, when one asks for more of it, with the width left unused, and when the
    *   map is enlarged; the share of the window that the map may always be high
    */
-  constructor(label, { onPoint, onPin, onSpare, onZoom, tallest = 0.5 } = {}) {
+  constructor(label, { onPoint, onPin, onEnter, onSpare, onZoom, tallest = 0.5 } = {}) {
     const nothing = () => {};
     this.onPoint = onPoint ?? nothing;
     this.onPin = onPin ?? nothing;
+    this.onEnter = onEnter;
     this.onSpare = onSpare ?? nothing;
     this.onZoom = onZoom ?? nothing;
     this.tallest = tallest;
@@ -294,6 +296,7 @@ export class Matrix {
     else if (event.key === '+' || event.key === '=') this.zoomHere(1.5);
     else if (event.key === '-') this.zoomHere(1 / 1.5);
     else if (event.key === '0') this.zoomHere(0);
+    else if (event.key === 'Enter' && this.onEnter) this.onEnter();
     else if (event.key === 'Escape') this.#moveTo(-1, -1);
     else return;
     event.preventDefault();

@@ -1,4 +1,7 @@
-// The alignment matrix and the panel of what its cells say. It draws itself while the model writes.
+// The alignment matrix, the panel of what its cells say, and how the chosen one is computed. It
+// draws itself while the model writes.
+import { arithmetic } from './arithmetic.js';
+import { element } from './dom.js';
 import { Figure } from './figure.js';
 import { followMap } from './follow.js';
 import { defaults } from './state.js';
@@ -13,6 +16,7 @@ export function matrixView(app) {
     app,
     {
       onPin: (row, column) => store.set({ row, column }),
+      onEnter: () => sum.focus(),
       onZoom() {
         zoom = matrix.percent;
         store.set({ zoom });
@@ -21,6 +25,7 @@ export function matrixView(app) {
     },
   );
   const { matrix } = figure;
+  const sum = arithmetic(app);
   const show = (map) => {
     figure.show(map);
     const { row, column, zoom: wanted } = store.state;
@@ -30,15 +35,25 @@ export function matrixView(app) {
       matrix.zoomHere(wanted / matrix.percent);
     }
     app.showZoom(matrix.canZoom);
+    sum.update(map);
   };
   const clear = () => {
     figure.clear();
     app.showZoom(matrix.canZoom);
+    sum.update(null);
   };
+  const follow = followMap(app, show, clear);
   return {
-    node: figure.node,
+    node: element('div', {}, figure.node, sum.node),
     draw: () => figure.draw(),
-    ...followMap(app, show, clear),
+    update() {
+      follow.update();
+      sum.update(app.run.done ? figure.map : null);
+    },
+    leave() {
+      follow.leave();
+      sum.leave();
+    },
     zoom: (factor) => matrix.zoomHere(factor),
     export: () =>
       figure.map && {

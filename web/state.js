@@ -22,6 +22,9 @@ export const defaults = {
   step: -1,
   path: '',
   saliency: 'gradient',
+  stage: -1, // of the logit lens: the layer and the position of the chosen cell
+  position: -1,
+  shade: 'likeliest', // what its colours show
   compare: 'inputs',
   model2: -1, // -1: the first other one
   source2: '',

@@ -8,8 +8,8 @@
  */
 export function tokenText(token, inPieces = true) {
   if (/^<.*>$/.test(token) && token.length < 8) return token;
-  if (token.startsWith('▁')) return spaced(token.slice(1)) || '▁';
-  return inPieces && /^\p{L}/u.test(token) ? '·' + spaced(token) : spaced(token);
+  if (token.startsWith('▁')) return seen(token.slice(1)) || '▁';
+  return inPieces && /^\p{L}/u.test(token) ? '·' + seen(token) : seen(token);
 }
 
 /**
@@ -20,7 +20,7 @@ export function tokenText(token, inPieces = true) {
 export function choiceText(token, tokenizer) {
   const isWhole = ['word', 'line', 'character', 'byte'].includes(tokenizer);
   if (isWhole || token.startsWith('▁') || isSpecial(token)) return tokenText(token, false);
-  return '·' + spaced(token);
+  return '·' + seen(token);
 }
 
 /**
@@ -49,6 +49,10 @@ export function spell(tokens, tokenizer) {
 
 /** A token with the spaces that it stands for. */
 const spaced = (token) => token.replaceAll('▁', ' ');
+
+/** The same for the eye: line ends and tabs have signs. */
+const seen = (token) =>
+  spaced(token).replace(/[\n\r\t]/g, (sign) => ({ '\n': '↵', '\r': '␍', '\t': '⇥' })[sign]);
 
 /** The bytes of a piece, which may be the name of one: <0xC3>. */
 function bytesOf(piece) {

@@ -5,6 +5,7 @@ import { candidates } from './candidates.js';
 import { compareView } from './compare.js';
 import { element } from './dom.js';
 import { headView } from './heads.js';
+import { lensView } from './lens.js';
 import { matrixView } from './matrix_view.js';
 import { overview } from './overview.js';
 import { writtenBy } from './pairs.js';
@@ -21,8 +22,8 @@ import { trainingView } from './training.js';
  */
 
 /**
- * Those with `picks` show a layer and head that can be chosen: of any pair of sequences, or
- * `ofOutput` of those in which the output looks.
+ * A view opens by its `key`, or by its number among those without one. Those with `picks` show a layer
+ * and head that can be chosen: of any pair of sequences, or `ofOutput` of those in which the output looks.
  */
 export const views = [
   { id: 'matrix', title: 'Matrix', make: matrixView, needs: 'attention', picks: true },
@@ -31,6 +32,7 @@ export const views = [
   { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
   { id: 'beam', title: 'Beam', make: beamView, needs: 'output', picks: true },
   { id: 'next', title: 'Next tokens', make: candidates, needs: 'output' },
+  { id: 'lens', title: 'Layers', key: 'l', make: lensView, needs: 'lens' },
   {
     id: 'saliency',
     title: 'Saliency',
@@ -48,12 +50,14 @@ export function lacking({ needs }, model, run) {
   if (needs === 'nothing') return '';
   if (needs === 'attention' && !model.layers.length) return 'attention';
   if (needs === 'output' && !writtenBy(model)) return 'output';
+  if (needs === 'lens' && !model.lens) return 'lens';
   return run ? '' : 'sentence';
 }
 
 const reasons = {
   attention: 'This model has no attention. See its beam, next tokens and saliency instead.',
   output: 'This model has no output to explain. See its attention instead.',
+  lens: 'The layers of this model cannot be read by its output layer. See its next tokens instead.',
   sentence:
     'Type a sentence above and press Enter. The output appears token by token, and attention is ' +
     'drawn as it is written.',

@@ -1,19 +1,15 @@
 #include "attend/serve/explorer.h"
 
-#include <bit>
-#include <charconv>
 #include <fstream>
 
-#include "attend/base/printable.h"
 #include "attend/base/version.h"
-#include "attend/inspect/graph.h"
 #include "attend/inspect/heat_map.h"
-#include "attend/inspect/overview.h"
-#include "attend/inspect/saliency.h"
+#include "attend/inspect/lens.h"
 #include "attend/inspect/snapshot.h"
 #include "attend/io/json_log.h"
 #include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
+#include "attend/serve/answers.h"
 #include "attend/serve/explorer_run.h"
 #include "attend/serve/turn_lock.h"
 
@@ -24,8 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kKeptRuns = 32, kKeptNodes = 4'000'000;
 constexpr size_t kMostLogBytes = 4 << 20;  // of one answer
-constexpr size_t kLargestThumbnail = 128;
-constexpr size_t kSaliencyTurn = 1024;  // rows of a model, until others may compute
 
 Json layers_json(const Signature& signature) {
   Json layers = Json::array();
@@ -48,76 +42,6 @@ Json columns_json(const Signature& signature) {
   return columns;
 }
 
-void append_number(std::string& bytes, size_t number) {
-  for (int shift = 0; shift < 32; shift += 8) {
-    bytes += static_cast<char>((number >> shift) & 0xFF);
-  }
-}
-
-void append_values(std::string& bytes, std::span<const float> values) {
-  for (const float value : values) append_number(bytes, std::bit_cast<uint32_t>(value));
-}
-
-// Extents, then values, in little-endian order.
-std::string extents_bytes(const Tensor& map) {
-  std::string bytes;
-  append_number(bytes, map.rows());
-  append_number(bytes, map.width());
-  return bytes;
-}
-
-std::string map_bytes(const Tensor& map) {
-  std::string bytes = extents_bytes(map);
-  append_values(bytes, map.to_vector());
-  return bytes;
-}
-
-std::string parameter(const Explorer::Parameters& parameters, const std::string& name,
-                      const std::string& otherwise = "") {
-  const auto found = parameters.find(name);
-  return found == parameters.end() ? otherwise : found->second;
-}
-
-size_t number_of(std::string_view what, std::string_view text) {
-  int64_t number = 0;  // of bytes or steps, which have a sign elsewhere
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    throw ConfigError("{} is '{}'; use a whole number from 0", what, shown_name(text));
-  }
-  return static_cast<size_t>(number);
-}
-
-// That of the run, or of another leaf of its tree: the last number of "1,4,9".
-Trace trace_of(const TextModel& model, const ExplorerRun& run, const std::string& path) {
-  if (path.empty()) return run.trace;
-  const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
-  const size_t node = number_of("node", last);
-  if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
-  return with_output(model, run.trace, run.tree->tokens(node));
-}
-
-// The pair of sequences that is asked for; where a part of it is left open, the first that fits.
-SequencePair asked_pair(const Trace& trace, const Explorer::Parameters& parameters) {
-  const SequencePair asked{parameter(parameters, "queries"), parameter(parameters, "keys")};
-  const bool is_whole = !asked.queries.empty() && !asked.keys.empty();
-  return is_whole ? asked : chosen_pair(trace.layers, asked.queries, asked.keys);
-}
-
-Tensor chosen_map(const TextModel& model, const Trace& trace,
-                  const Explorer::Parameters& parameters) {
-  const std::string reduction = parameter(parameters, "reduction");
-  if (reduction.empty()) {
-    return attention_map(model, trace, parameter(parameters, "layer"),
-                         HeadChoice::parse(parameter(parameters, "head", "mean")));
-  }
-  const SequencePair pair = asked_pair(trace, parameters);
-  if (reduction == "mean") return mean_map(model, trace, pair);
-  if (reduction == "rollout") return relevance(model, trace, GraphMethod::kRollout, pair);
-  if (reduction == "flow") return relevance(model, trace, GraphMethod::kFlow, pair);
-  throw ConfigError("unknown reduction '{}'; there are: mean, rollout, flow",
-                    shown_name(reduction));
-}
-
 }  // namespace
 
 Explorer::Explorer(std::span<const std::filesystem::path> models)
@@ -125,6 +49,7 @@ Explorer::Explorer(std::span<const std::filesystem::path> models)
   for (const std::filesystem::path& path : models) {
     models_.push_back({{path}, TextModel::load(path)});
     freeze(*models_.back().model.model);
+    models_.back().has_lens = has_logit_lens(models_.back().model);
   }
 }
 
@@ -145,7 +70,7 @@ std::shared_ptr<const ExplorerRun> Explorer::find(size_t number) const {
 std::string Explorer::models() const {
   Json all = Json::array();
   for (size_t i = 0; i < models_.size(); ++i) {
-    const auto& [directory, text] = models_[i];
+    const auto& [directory, text, has_lens] = models_[i];
     const Signature signature = text.model->signature();
     all.push_back({{"id", i},
                    {"name", directory.root.string()},
@@ -154,6 +79,7 @@ std::string Explorer::models() const {
                    {"writes", text.model->generator() != nullptr},
                    {"sequences", columns_json(signature)},
                    {"layers", layers_json(signature)},
+                   {"lens", has_lens},
                    {"snapshots", snapshot_steps(directory).size()}});
   }
   return json_text({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
@@ -189,7 +115,7 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
 }
 
 std::string Explorer::snapshots(size_t number) const {
-  const auto& [directory, text] = model(number);
+  const auto& [directory, text, _] = model(number);
   std::vector<int64_t> steps = snapshot_steps(directory);
   Json sentences = Json::array();
   if (!steps.empty()) {
@@ -258,67 +184,15 @@ void Explorer::keep(size_t number, std::shared_ptr<const ExplorerRun> run) {
 
 std::string Explorer::run(size_t number) const {
   const auto run = find(number);
-  return json_text(
-      {{"model", run->model}, {"text", run->text}, {"sequences", sequences_json(run->trace)}});
-}
-
-std::string Explorer::sequences(size_t number, const Parameters& parameters) const {
-  const auto run = find(number);
-  const Trace trace = trace_of(model(run->model).model, *run, parameter(parameters, "path"));
-  return json_text({{"sequences", sequences_json(trace)}});
-}
-
-std::string Explorer::map(size_t number, const Parameters& parameters) const {
-  const auto run = find(number);
-  const TextModel& text = model(run->model).model;
-  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
-  const ShortTurn computing(*computing_);
-  return map_bytes(chosen_map(text, trace, parameters));
-}
-
-std::string Explorer::thumbnails(size_t number, const Parameters& parameters) const {
-  const auto run = find(number);
-  const size_t size = number_of("size", parameter(parameters, "size", "24"));
-  if (size == 0 || size > kLargestThumbnail) {
-    throw ConfigError("thumbnails of size {}; use 1 to {}", size, kLargestThumbnail);
+  Json knocked_out = Json::array();
+  for (const HeadsOf& heads : run->knocked_out) {
+    knocked_out.push_back({{"layer", heads.layer}, {"head", Json()}});
+    if (heads.head) knocked_out.back()["head"] = *heads.head;
   }
-  const TextModel& text = model(run->model).model;
-  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
-  const ShortTurn computing(*computing_);
-  const Thumbnails all = attend::thumbnails(text, trace, asked_pair(trace, parameters), size);
-  std::string bytes;
-  for (const size_t extent : {all.layers, all.heads, all.rows, all.columns}) {
-    append_number(bytes, extent);
-  }
-  append_values(bytes, all.entropies);
-  bytes.append(all.cells.begin(), all.cells.end());
-  return bytes;
-}
-
-Explorer::Writer Explorer::saliency(size_t number, const Parameters& parameters) const {
-  const auto run = find(number);
-  const TextModel& text = model(run->model).model;
-  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
-  const SaliencyConfig config{
-      .method = saliency_method_from_name(parameter(parameters, "method", "gradient")),
-      .most_rows = kSaliencyTurn};
-  check_saliency(trace, config);
-  const size_t keys = trace.index_of(saliency_keys(trace, parameter(parameters, "keys")));
-  return [this, &text, trace, config, keys](const EmitBytes& emit) {
-    std::unique_lock computing(*computing_);
-    size_t written = 0;
-    const auto write = [&](const Saliency& found, size_t known) {
-      const Tensor& map = found[keys];
-      std::string bytes = written == 0 && known > 0 ? extents_bytes(map) : "";
-      append_values(bytes, map.slice_rows(written, known - written).span());
-      written = known;
-      computing.unlock();  // others may have a turn
-      const bool wanted = emit(bytes);
-      computing.lock();
-      return wanted;
-    };
-    attend::saliency(text, trace, config, write);
-  };
+  return json_text({{"model", run->model},
+                    {"text", run->text},
+                    {"sequences", sequences_json(run->trace)},
+                    {"knocked_out", knocked_out}});
 }
 
 }  // namespace attend

@@ -1,7 +1,7 @@
 // What the explorer's page asks: text in; lines of JSON, JSON and bytes out. It knows nothing of
 // HTTP (routes.h). Any number of threads may ask; models compute for one at a time, in the order in
-// which they were asked, and long work lets others in between. Only runs, saliency, maps and
-// thumbnails wait for that; maps and thumbnails go before the others.
+// which they were asked, and long work lets others in between. Only runs, saliency, and what takes
+// one pass (maps, thumbnails, cells, the lens) wait for that; the latter go before the others.
 #pragma once
 
 #include <filesystem>
@@ -23,6 +23,7 @@ namespace attend {
 struct ExploredModel {
   ModelDirectory directory;
   TextModel model;  // frozen
+  bool has_lens = false;
 };
 
 class TurnLock;
@@ -58,6 +59,8 @@ class Explorer {
   std::string sequences(size_t number, const Parameters& parameters) const;
   std::string map(size_t number, const Parameters& parameters) const;
   std::string thumbnails(size_t number, const Parameters& parameters) const;
+  std::string lens(size_t number, const Parameters& parameters) const;
+  std::string cell(size_t number, const Parameters& parameters) const;
 
   // Takes some bytes, or none to find out whether anybody listens; returns false where nobody does.
   using EmitBytes = std::function<bool(const std::string& bytes)>;

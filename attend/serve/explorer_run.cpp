@@ -105,7 +105,8 @@ struct WatchedPass {
 ExplorerRun finished(const RunRequest& request, Trace trace, std::shared_ptr<const BeamTree> tree,
                      Json done) {
   std::string text = done["text"];
-  return {request.model, std::move(trace), std::move(text), std::move(tree), std::move(done)};
+  return {request.model,   request.knocked_out, std::move(trace),
+          std::move(text), std::move(tree),     std::move(done)};
 }
 
 // Ends a search whose listener has gone.
@@ -228,6 +229,8 @@ ExplorerRun encoded_run(const RunRequest& request, Trace trace, const EmitJson& 
 std::optional<ExplorerRun> run_request(const TextModel& model, const RunRequest& request,
                                        const EmitJson& emit) {
   Trace trace = asked_trace(model, request);
+  const Without without(request.knocked_out);
+  check_intervention(trace);
   if (trace.written() == nullptr) return encoded_run(request, std::move(trace), emit);
   const RunEvents events(model, request, emit, trace);
   if (trace.written()->role == SequenceRole::kLabel) {

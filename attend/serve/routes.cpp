@@ -111,6 +111,10 @@ void ExplorerRoutes::add_routes() {
       [this](size_t run, const auto& query) { return explorer_.map(run, query); });
   get("/api/runs/#/thumbnails", kMaps, kBytes,
       [this](size_t run, const auto& query) { return explorer_.thumbnails(run, query); });
+  get("/api/runs/#/lens", kMaps, kJson,
+      [this](size_t run, const auto& query) { return explorer_.lens(run, query); });
+  get("/api/runs/#/cell", kMaps, kJson,
+      [this](size_t run, const auto& query) { return explorer_.cell(run, query); });
   routes_.push_back({"GET", "/api/runs/#/saliency", kRuns,
                      [this](size_t run, const HttpRequest& request) -> HttpAnswer {
                        return {.type = kBytes, .stream = explorer_.saliency(run, request.query)};

@@ -1,5 +1,6 @@
 #include "attend/serve/run_request.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,28 @@ TraceTexts texts_of(const Json& json) {
   return texts;
 }
 
+// [{"layer": name, "head": number or null}, ...]; without a head, all of the layer.
+std::vector<HeadsOf> heads_of(const Json& json) {
+  std::vector<HeadsOf> heads;
+  if (!json.contains("knocked_out") || json["knocked_out"].is_null()) return heads;
+  const Json& given = json["knocked_out"];
+  const auto is_heads = [](const Json& each) {
+    if (!each.is_object() || !each.contains("layer") || !each["layer"].is_string()) return false;
+    return !each.contains("head") || each["head"].is_null() || each["head"].is_number_unsigned();
+  };
+  if (!given.is_array() || !std::ranges::all_of(given, is_heads)) {
+    throw ConfigError(
+        "run: knocked_out is {}; use a list of objects with a layer and the number of a head",
+        brief(given));
+  }
+  for (const Json& each : given) {
+    HeadsOf one{each["layer"].get<std::string>()};
+    if (each.contains("head") && !each["head"].is_null()) one.head = each["head"].get<size_t>();
+    heads.push_back(std::move(one));
+  }
+  return heads;
+}
+
 Json parse_request(std::string_view text) {
   constexpr DocumentLimits kLimits{.values = 20'000, .depth = 16};
   try {
@@ -87,6 +110,7 @@ RunRequest RunRequest::parse(std::string_view text) {
     }
     request.beam = number_of(json, "beam", request.beam);
     request.top = number_of(json, "top", request.top);
+    request.knocked_out = heads_of(json);
   } catch (const nlohmann::json::exception&) {
     throw DataError("run: start and output are strings");
   }

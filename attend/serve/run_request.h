@@ -1,6 +1,7 @@
 // What the page asks for when it starts a run. Not for use outside serve/.
 #pragma once
 
+#include "attend/attention/intervention.h"
 #include "attend/inspect/trace.h"
 
 namespace attend {
@@ -13,6 +14,7 @@ struct RunRequest {
   std::vector<int32_t> start_ids;     // or as tokens; not both
   std::optional<std::string> output;  // all of it; none: what the model writes
   size_t beam = 1, top = 5;
+  std::vector<HeadsOf> knocked_out;  // that add nothing
 
   // Throws ConfigError or DataError that a person can act on.
   static RunRequest parse(std::string_view json);

@@ -45,6 +45,8 @@ TEST_F(ExplorerTest, DescribesItsModels) {
   EXPECT_EQ(models[0]["layers"][3]["keys"], "source");
   EXPECT_EQ(models[0]["layers"][3]["heads"], 2);
   EXPECT_EQ(models[0]["writes"], true);
+  EXPECT_EQ(models[0]["lens"], true);
+  EXPECT_EQ(models[1]["lens"], false);
   EXPECT_EQ(models[0]["sequences"], Json::parse(R"([
       {"name": "source", "kind": "tokens", "written": false},
       {"name": "target", "kind": "tokens", "written": true}])"));

@@ -13,8 +13,9 @@ import tempfile
 import unittest
 import urllib.parse
 
-from page import VIEWS, PageTest, fetch, options, post_run, read_map, use_address, weight
-from saving_test import SavingTest  # noqa: F401, they are run with those below
+from page import ALL_VIEWS, VIEWS, PageTest, fetch, options, post_run, read_map, use_address, weight
+from looking_test import LookingTest  # noqa: F401, they are run with those below
+from saving_test import SavingTest  # noqa: F401
 from state_test import StateTest  # noqa: F401
 from token_test import TokenTest  # noqa: F401
 from views_test import ViewsTest  # noqa: F401
@@ -52,7 +53,7 @@ class ExploreTest(PageTest):
 
     def test_views_open_by_mouse(self):
         self.write(options.sentence)
-        for view in VIEWS:
+        for view in ALL_VIEWS:
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.wait("return document.querySelector('[aria-selected=true]').value === arguments[0]", view)
             self.browser.wait("return document.querySelector('#view').textContent.length > 0")
@@ -230,7 +231,7 @@ class ExploreTest(PageTest):
     def test_a_script_in_a_sentence_is_shown_and_not_run(self):
         sentence = "<script>window.ran=1</script> <img src=x onerror=window.ran=1>"
         self.write(sentence)
-        for view in VIEWS:
+        for view in ALL_VIEWS:
             self.browser.run("document.querySelector(`[role=tab][value=${arguments[0]}]`).click()", view)
             self.browser.settle()
         self.assertIsNone(self.browser.run("return window.ran ?? null"))
@@ -383,7 +384,7 @@ class ExploreTest(PageTest):
         self.browser.open("about:blank")
         self.browser.open(options.url)
         self.write(options.sentence)
-        for view in VIEWS:
+        for view in ALL_VIEWS:
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.settle()
         requests = self.browser.requests()

@@ -11,7 +11,8 @@ import urllib.request
 
 from webdriver import Browser
 
-VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]
+VIEWS = ["matrix", "heads", "model", "time", "beam", "next", "saliency", "compare", "training"]  # by number
+ALL_VIEWS = VIEWS + ["lens"]
 options = argparse.Namespace()  # of the command line, and of the server: `address`, its `url` and `token`
 
 
@@ -112,7 +113,7 @@ class PageTest(unittest.TestCase):
                           " && document.querySelector('#written').textContent")
 
     def open_every_view(self):
-        for view in VIEWS:
+        for view in ALL_VIEWS:
             self.browser.click(f"[role=tab][value={view}]")
             self.browser.wait("return document.querySelector('#view').textContent.length > 0")
             self.browser.settle()
@@ -155,7 +156,7 @@ class PageTest(unittest.TestCase):
         """Opens a view, and waits until it has something to save."""
         self.browser.click(f"[role=tab][value={view}]")
         self.browser.wait("return [...document.querySelectorAll('#view :is(.matrix, .heads, .scroller, figure) > *,"
-                          " #view :is(canvas, .card, .tree g, .chart text)')].length")
+                          " #view :is(canvas, .card, .tree g, .chart text, .lens td)')].length")
         self.browser.settle()
 
     def save_all(self):
