@@ -75,7 +75,7 @@ export function difference(a, b) {
   const map = {
     title: 'second − first',
     values,
-    most,
+    most: Math.max(most, scale / 1000), // what is rounding only looks like nothing
     signed: true,
     isNamed: true,
     rows: names(rows, a.rows, b.rows),

@@ -1,12 +1,13 @@
 // Two inputs, two models, or two heads, side by side with their difference.
-import { align, difference } from './align.js';
+import { difference } from './align.js';
 import { choice, element, field, fillSelect } from './dom.js';
+import { headsIn, nameOfHeads } from './knock_out.js';
 import { latest } from './latest.js';
 import { loadMap, selectionOf, titleOf } from './maps.js';
+import { showOutputs } from './outputs.js';
 import { nameOf, pairOf } from './pairs.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
-import { tokenTexts } from './tokens.js';
 import { heatMapSvg } from './vector.js';
 import { words } from './words.js';
 
@@ -14,9 +15,10 @@ const kinds = [
   ['inputs', 'two inputs'],
   ['models', 'two models'],
   ['heads', 'two heads'],
+  ['without', 'without heads'],
 ];
 
-/** A run, and which of its hypotheses. @typedef {{run: import('./run.js').Run, path: string}} Side */
+/** @typedef {import('./outputs.js').Side} Side */
 
 /** @param {import('./main.js').App} app */
 export function compareView(app) {
@@ -38,6 +40,7 @@ export function compareView(app) {
       field('Second layer', layer),
       field('Second head', head),
     ),
+    without: element('p', { className: 'hint' }),
   };
   const outputs = [
     element('p', { className: 'flow', dir: 'auto' }),
@@ -73,6 +76,9 @@ export function compareView(app) {
     const chosen = kindOf(app);
     kind.choose(chosen, kindsOf(app));
     for (const [name, node] of Object.entries(controls)) node.hidden = name !== chosen;
+    controls.without.textContent =
+      `The second is written without ${nameOfHeads(headsIn(app.model, state.out))}. ` +
+      'Switch heads on and off in the Model view.';
     sentence.show(state.source2 || state.source, state.source);
     fillSelect(
       model,
@@ -103,12 +109,20 @@ export function compareView(app) {
       const second = secondOf(app, state);
       const { path } = state;
       load(
-        JSON.stringify([run.id, path, selection, second.source, second.model.id, second.selection]),
+        JSON.stringify([
+          run.id,
+          path,
+          selection,
+          second.source,
+          second.model.id,
+          second.selection,
+          second.out,
+        ]),
         async () => {
           const left = { run, path };
           const right = second.isSame
             ? left
-            : { run: await app.sideRun(second.model, second.source), path: '' };
+            : { run: await app.sideRun(second.model, second.source, second.out), path: '' };
           const [first, last] = second.titles;
           const maps = await Promise.all([
             mapOf(left, selection, first),
@@ -130,9 +144,14 @@ export function compareView(app) {
   };
 }
 
-/** What can be compared: models need a second one, heads a model that has any. */
-function kindsOf({ models, model }) {
-  const offered = { inputs: true, models: models.length > 1, heads: model.layers.length > 0 };
+/** What can be compared: models need a second one, heads a model that has any, or some that are off. */
+function kindsOf({ models, model, store }) {
+  const offered = {
+    inputs: true,
+    models: models.length > 1,
+    heads: model.layers.length > 0,
+    without: headsIn(model, store.state.out).length > 0,
+  };
   return kinds.map(([name]) => name).filter((name) => offered[name]);
 }
 
@@ -175,6 +194,10 @@ function secondOf(app, state) {
     const titles = [titleOf(selection), titleOf(inPair)];
     return { model, source: state.source, isSame: true, selection: inPair, titles };
   }
+  if (kind === 'without') {
+    const titles = ['all heads', 'without'].map((name) => `${name}: ${titleOf(selection)}`);
+    return { model, source: state.source, isSame: false, selection, titles, out: state.out };
+  }
   const source = state.source2 || state.source;
   const titles = ['first input', 'second input'].map((name) => `${name}: ${titleOf(selection)}`);
   return { model, source, isSame: source === state.source, selection, titles };
@@ -204,19 +227,4 @@ function originOf(sides) {
 async function mapOf({ run, path }, selection, title) {
   const hasPair = run.model.layers.some((layer) => pairOf(layer) === selection.pair);
   return hasPair ? { ...(await loadMap(run, selection, path)), title } : null;
-}
-
-/** Both outputs, with the tokens that the other does not have marked. */
-function showOutputs(nodes, sides) {
-  const tokens = sides.map(({ run, path }) => run.path(path).map((node) => node.token));
-  const pairs = align(...tokens).filter(([i, j]) => tokens[0][i] === tokens[1][j]);
-  nodes.forEach((node, side) => {
-    const shared = new Set(pairs.map((pair) => pair[side]));
-    node.hidden = side === 1 && sides[0] === sides[1];
-    node.replaceChildren(
-      ...tokenTexts(tokens[side]).map((text, i) =>
-        element('span', { className: shared.has(i) ? '' : 'changed' }, text),
-      ),
-    );
-  });
 }

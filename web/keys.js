@@ -9,6 +9,7 @@ const listed = [
   [',  .', 'previous and next head'],
   ['← ↑ → ↓', 'move through the map, tokens or tree in focus'],
   ['Enter', 'go to the arithmetic of the chosen cell'],
+  ['x', 'switch the small map in focus off or on'],
   ['+  −  0', 'zoom a map'],
   ['Space', 'play or pause a slider'],
   ['Esc', 'release the chosen cell, or leave the sentence'],

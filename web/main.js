@@ -24,7 +24,7 @@ import { emptyView, lacking, views } from './views.js';
  *   waitFor: function(Promise<*>): Promise<*>,
  *   showZoom: function({smaller: boolean, larger: boolean}): void,
  *   rerun: function(Partial<import('./state.js').State>): void,
- *   sideRun: function(import('./api.js').Model, string): Promise<import('./run.js').Run>}} App
+ *   sideRun: function(import('./api.js').Model, string, string=): Promise<import('./run.js').Run>}} App
  */
 
 const $ = (id) => document.getElementById(id);
@@ -65,7 +65,7 @@ const app = {
     store.set(patch);
     follow();
   },
-  sideRun: (model, source) => runner.beside(model, { ...stateFor(model), source }),
+  sideRun: (model, source, out = '') => runner.beside(model, { ...stateFor(model), source, out }),
 };
 
 const sentence = composer(app);
@@ -80,7 +80,7 @@ let shown = { id: '', view: null };
 
 /** Writes what the state asks for, once there is a model to do so. */
 function follow() {
-  if (app.models.length) runner.follow(app.model, store.state);
+  if (app.models.length) runner.follow(app.model, { ...store.state, out: '' });
 }
 
 /** The state with its beginning as text where another model has it: its tokens have other ids. */
@@ -192,7 +192,7 @@ function step(by) {
 
 function listen() {
   $('model').addEventListener('change', ({ target }) =>
-    store.set({ model: Number(target.value), path: '', start: '', startIds: '' }),
+    store.set({ model: Number(target.value), path: '', start: '', startIds: '', out: '' }),
   );
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());

@@ -1,7 +1,9 @@
-// The model view: every head of every layer as a small map; one click opens it.
+// The model view: every head of every layer as a small map; one click opens it, another switches it
+// off, and all maps are then those of what is written without it.
 import { palette, pixelsOf } from './colours.js';
 import { getThumbnails } from './api.js';
 import { choice, element } from './dom.js';
+import { headsIn, toggled, withoutHeads } from './knock_out.js';
 import { latest } from './latest.js';
 import { endsOf, layersOf, nameOf, pairsOf } from './pairs.js';
 import { escape, svgDocument, tag } from './markup.js';
@@ -36,6 +38,13 @@ export function overview(app) {
     grid.replaceChildren();
   });
   let shown = null;
+  const without = withoutHeads(app);
+  /** @type {?import('./run.js').Run} what is written while some heads are off */
+  let changed = null;
+  const turn = (layer, head) => {
+    const { store, model } = app;
+    store.set({ out: toggled(model, store.state.out, layer, head) });
+  };
 
   const show = (thumbnails, layers) => {
     shown = { ...thumbnails, layers };
@@ -48,7 +57,7 @@ export function overview(app) {
       element('div', { role: 'row', className: 'numbers' }, element('span'), ...numbers),
       ...layers.map((layer, index) => {
         const cells = Array.from({ length: layer.heads }, (_, head) =>
-          cell(app, shown, index, head),
+          cell(app, shown, index, head, turn),
         );
         return element(
           'div',
@@ -59,10 +68,34 @@ export function overview(app) {
       }),
     );
     mark(grid, shown, app.selection);
+    markOff(grid, shown, headsIn(app.model, app.store.state.out));
     const first = grid.querySelector('[aria-current=true]') ?? grid.querySelector('button');
-    if (first) first.tabIndex = 0;
+    const next = focused ? grid.querySelector(focused) : null;
+    if (next ?? first) (next ?? first).tabIndex = 0;
+    next?.focus({ preventScroll: true });
+    focused = '';
   };
-  grid.addEventListener('keydown', (event) => walk(grid, event));
+  let focused = ''; // the map that was switched by keyboard, to be found again
+  const follow = () => {
+    const { run, selection, model } = app;
+    const { path } = app.store.state;
+    const [of, along] = changed ? [changed, ''] : [run, path];
+    load(
+      JSON.stringify([of.id, selection.pair, along]),
+      () => getThumbnails(of.number, endsOf(selection.pair), size, along),
+      (loaded) => show(loaded, layersOf(model, selection.pair)),
+    );
+  };
+  grid.addEventListener('keydown', (event) => {
+    const from = event.target.closest('[data-head]');
+    if (event.key !== 'x' || !from || event.ctrlKey || event.metaKey || event.altKey)
+      return walk(grid, event);
+    const { layer, head } = from.dataset;
+    focused = `button[data-layer="${layer}"][data-head="${head}"]`;
+    turn(shown.layers[Number(layer)].name, Number(head));
+    event.preventDefault();
+    event.stopPropagation();
+  });
   return {
     controls,
     node: element(
@@ -72,8 +105,10 @@ export function overview(app) {
         'p',
         { className: 'hint' },
         'Each map is scaled to its largest weight. The number below it is the mean entropy of its ' +
-          'rows in nats: a head with low entropy attends to few tokens.',
+          'rows in nats: a head with low entropy attends to few tokens. Switch heads off to see what ' +
+          'the model writes, and how the other heads look, without them.',
       ),
+      without.node,
       grid,
     ),
     draw() {
@@ -81,17 +116,24 @@ export function overview(app) {
     },
     update() {
       const { run, selection, model } = app;
-      const { path } = app.store.state;
       showPairs(pairsOf(model), selection.pair);
+      const heads = headsIn(model, app.store.state.out);
+      without.update((other) => {
+        if (other === changed) return;
+        changed = other;
+        if (other) follow();
+      });
       if (!run.done) return load.reset();
       mark(grid, shown, selection);
-      load(
-        JSON.stringify([run.id, selection.pair, path]),
-        () => getThumbnails(run.number, endsOf(selection.pair), size, path),
-        (loaded) => show(loaded, layersOf(model, selection.pair)),
-      );
+      markOff(grid, shown, heads);
+      if (!heads.length) changed = null;
+      // The maps with all heads stand until those without some are known.
+      if (!heads.length || changed) follow();
     },
-    leave: load.drop,
+    leave() {
+      load.drop();
+      without.leave();
+    },
     export: () =>
       shown && {
         title: `all heads, ${nameOf(app.selection.pair)}`,
@@ -101,7 +143,7 @@ export function overview(app) {
   };
 }
 
-function cell(app, shown, layer, head) {
+function cell(app, shown, layer, head, turn) {
   const { name } = shown.layers[layer];
   const entropy = entropyOf(shown, layer, head);
   const canvas = element('canvas', { width: shown.columns, height: shown.rows });
@@ -112,20 +154,45 @@ function cell(app, shown, layer, head) {
     {
       type: 'button',
       tabIndex: -1,
-      role: 'gridcell',
       'aria-label': `${name}, head ${head}, entropy ${entropy}`,
-      onclick: () => app.store.set({ view: 'matrix', layer: name, head: String(head) }),
+      onclick: () => app.store.set({ ...placeToLook(app), layer: name, head: String(head) }),
     },
     canvas,
     element('small', {}, entropy),
   );
   Object.assign(button.dataset, { layer, head });
-  return button;
+  const turned = element('button', {
+    type: 'button',
+    className: 'switch',
+    role: 'switch',
+    tabIndex: -1,
+    'aria-label': `${name}, head ${head}`,
+    onclick: () => turn(name, head),
+  });
+  return element('div', { role: 'gridcell' }, button, turned);
+}
+
+/** Where a map opens: beside what it was with all heads, while some are off. */
+function placeToLook({ store, model }) {
+  const isOff = headsIn(model, store.state.out).length > 0;
+  return isOff ? { view: 'compare', compare: 'without' } : { view: 'matrix' };
+}
+
+/** Shows which heads are off. */
+function markOff(grid, shown, heads) {
+  grid.querySelectorAll('[data-head]').forEach((button) => {
+    const { name } = shown.layers[Number(button.dataset.layer)];
+    const isOff = heads.some(({ layer, head }) => layer === name && head === Number(button.dataset.head));
+    const turned = button.nextSibling;
+    button.parentNode.classList.toggle('is-off', isOff);
+    turned.setAttribute('aria-checked', !isOff);
+    turned.textContent = isOff ? 'off' : 'on';
+  });
 }
 
 /** Marks the head that is chosen. */
 function mark(grid, shown, { layer, head }) {
-  grid.querySelectorAll('button').forEach((button) => {
+  grid.querySelectorAll('[data-head]').forEach((button) => {
     const isLayer = shown.layers[Number(button.dataset.layer)].name === layer;
     button.setAttribute('aria-current', isLayer && button.dataset.head === head);
   });

@@ -1,6 +1,7 @@
 // Runs of sentences: the one on the page, started again when the state asks for another, and those
 // beside it.
 import { ApiError, postRun } from './api.js';
+import { headsIn } from './knock_out.js';
 import { readBy } from './pairs.js';
 import { Run } from './run.js';
 import { numbersIn, textsIn } from './state.js';
@@ -91,11 +92,20 @@ async function fill(run, request, signal, onChange) {
 }
 
 /** A model that reads nothing but what it writes continues the text. */
-function requestOf(model, { source, others, target, start, startIds, beam, top }) {
+function requestOf(model, { source, others, target, start, startIds, beam, top, out }) {
   const reads = readBy(model);
   const given = [source, ...textsIn(others)];
   const texts = Object.fromEntries(reads.map((name, i) => [name, given[i] ?? '']));
   const begun = reads.length ? start : source + start;
   const beginning = startIds ? { start_ids: numbersIn(startIds) } : { start: begun };
-  return { model: model.id, texts, output: target || null, ...beginning, beam, top };
+  const knockedOut = headsIn(model, out);
+  return {
+    model: model.id,
+    texts,
+    output: target || null,
+    ...beginning,
+    beam,
+    top,
+    knocked_out: knockedOut,
+  };
 }

@@ -20,6 +20,7 @@ export const defaults = {
   zoom: 100, // percent
   side: 'rows', // of the head view: which column of tokens the cursor is in
   step: -1,
+  out: '', // heads that are off: "decoder.0.cross:1,decoder.1.self:0"
   path: '',
   saliency: 'gradient',
   stage: -1, // of the logit lens: the layer and the position of the chosen cell

@@ -1,7 +1,7 @@
 """Looking closer: the arithmetic of a weight, and what each layer would write."""
 import json
 
-from page import PageTest, fetch, options, weight
+from page import PageTest, fetch, options, post_run, weight
 
 IS_SHOWN = "return document.querySelector('.arithmetic')?.checkVisibility()"
 STEPS = ("return [...document.querySelectorAll('.chain li')].map((step) =>"
@@ -90,3 +90,53 @@ class LookingTest(PageTest):
         plain = self.find_model(lambda model: model["writes"] and not model["lens"], "without a lens")
         self.open_link(model=plain, view="lens", source="may")
         self.assertIn("cannot be read by its output layer", self.browser.text("#view"))
+
+    def test_a_head_is_switched_off_and_on_again(self):
+        """By mouse and by key; what is written without it stands beside what was."""
+        self.open_link(view="model", source=options.sentence)
+        self.browser.wait("return document.querySelector('.overview .switch')")
+        self.browser.settle()
+        self.browser.requests()
+        self.browser.click(".overview .switch")
+        self.wait_for_state("out", f"{self.layer['name']}:0")
+        off = "return [...document.querySelectorAll('.switch')].filter((one) => one.ariaChecked === 'false').length"
+        self.browser.wait(f"{off} === 1")
+        self.browser.wait("return document.querySelector('.without')?.checkVisibility()"
+                          " && document.querySelectorAll('.without .flow span').length")
+        self.browser.settle()
+        events = post_run(source=options.sentence, beam=4, knocked_out=[{"layer": self.layer["name"], "head": 0}])
+        tokens = self.browser.run("return [...document.querySelectorAll('.without .flow')].at(-1).textContent")
+        self.assertEqual(tokens, "".join(events[-1]["tokens"]))
+        entropy = self.browser.run("return document.querySelector('.overview [data-head] small').textContent")
+        self.assertEqual(entropy, "0.00")  # it looks at nothing
+        self.browser.focus(".overview [data-head='1']")
+        self.browser.keys("x")
+        self.browser.wait(f"{off} === 2")
+        self.browser.settle()
+        self.browser.wait("return document.activeElement.dataset.head === '1'")
+        self.browser.keys("x")
+        self.browser.wait(f"{off} === 1")
+        self.browser.run("[...document.querySelectorAll('.without button')].at(-1).click()")
+        self.browser.wait(f"{off} === 0")
+        self.browser.wait("return !document.querySelector('.without').checkVisibility()")
+        self.browser.settle()
+        self.browser.wait("return document.querySelector('.overview [data-head] small').textContent !== '0.00'")
+
+    def test_maps_with_and_without_heads_are_compared(self):
+        layer = self.layer["name"]
+        self.open_link(view="compare", compare="without", source=options.sentence, out=f"{layer}:0",
+                       layer=layer, head=0)
+        self.browser.wait("return document.querySelectorAll('figcaption')[1]?.textContent.includes('without')")
+        self.browser.settle()
+        self.assertIn(f"without {layer} head 0", self.browser.text("#view"))
+        self.browser.wait("document.querySelectorAll('.matrix')[0].focus(); return true")
+        self.browser.keys("ArrowDown", "ArrowRight")
+        shown = self.browser.run("return [...document.querySelectorAll('figcaption output')].map((one) => one.textContent)")
+        self.assertNotEqual(shown[0], "0.000")
+        self.assertEqual(shown[1], "0.000")
+
+    def test_heads_of_another_model_are_not_switched_off(self):
+        self.open_link(view="model", source=options.sentence, out="nowhere.self:3,x,:1")
+        self.browser.wait("return document.querySelector('.overview .switch')")
+        self.browser.settle()
+        self.assertFalse(self.browser.run("return document.querySelector('.without').checkVisibility()"))
