@@ -19,10 +19,48 @@
 namespace attend {
 namespace {
 
+// One row of each step, of which the first `count` have the slot.
+Tensor rows_of_slot(const std::vector<Tensor>& steps, size_t slot, size_t count) {
+  const size_t width = steps.back().width();
+  const Tensor rows = Tensor::zeros({count, width});
+  for (size_t t = 0; t < count; ++t) {
+    if (!steps[t].defined()) continue;
+    std::copy_n(steps[t].data() + slot * steps[t].stride(), width, rows.data() + t * width);
+  }
+  return rows;
+}
+
+// What the weights of a sequence of so many steps are made of, for the queries that are wanted.
+HeadParts parts_of(const Lstmn& layer, const std::vector<Recalled>& steps,
+                   const std::vector<PastStep>& past, size_t slot, size_t length,
+                   Recording::Span wanted) {
+  std::vector<Tensor> queries, keys, values;
+  for (const Recalled& step : steps) queries.push_back(step.query);
+  for (const PastStep& step : past) {
+    const NoGrad no_grad;
+    keys.push_back(step.key);
+    values.push_back(concat({step.h, step.c}, 1));
+  }
+  if (!queries.back().defined()) queries.back() = Tensor::zeros({1, layer.config.attention});
+  HeadParts parts{.score = Score::kAdditive,
+                  .core = ScoreCore::kAdditive,
+                  .q = rows_of_slot(queries, slot, length).slice_rows(wanted.first, wanted.count),
+                  .k = rows_of_slot(keys, slot, length),
+                  .v = rows_of_slot(values, slot, length),
+                  .vector = layer.vector.detach()};
+  for (size_t t = wanted.first; t < wanted.first + wanted.count; ++t) {
+    for (size_t i = 0; i < length; ++i) {
+      parts.masked.push_back(i < t ? MaskedBy::kNothing : MaskedBy::kCausal);
+    }
+  }
+  return parts;
+}
+
 // Hands over the weights of each sequence as a matrix of its steps, of which each looks at those
 // before it.
-void hand_over(const Recording& recording, const Packing& packing,
-               const RecurrentSchedule& schedule, const std::vector<Recalled>& steps) {
+void hand_over(const Lstmn& layer, const Recording& recording, const Packing& packing,
+               const RecurrentSchedule& schedule, const std::vector<Recalled>& steps,
+               const std::vector<PastStep>& past) {
   for (size_t slot = 0; slot < packing.count(); ++slot) {
     const auto s = static_cast<size_t>(schedule.sequences[slot]);
     const size_t length = packing.length(s);
@@ -34,7 +72,11 @@ void hand_over(const Recording& recording, const Packing& packing,
       std::copy_n(step.weights.data() + slot * t, t, weights.data() + t * length);
       std::copy_n(step.scores.data() + slot * t, t, scores.data() + t * length);
     }
-    recording.give_rows(s, 0, weights, scores);
+    std::optional<HeadParts> parts;
+    if (recording.wants_parts() && length > 0) {
+      parts = parts_of(layer, steps, past, slot, length, recording.queries(s));
+    }
+    recording.give_rows(s, 0, weights, scores, std::move(parts));
   }
 }
 
@@ -84,6 +126,7 @@ Recalled advance(const Lstmn& layer, const StepLayers& layers, const Tensor& x,
       q = add(q, layers.from_mixture(mixture.slice_columns(0, hidden)));
     }
     recalled = recall(q, layer.vector, state.past);
+    recalled.query = q.detach();
     state.mixture = recalled.mixture;
     before = {state.mixture.slice_columns(0, hidden), state.mixture.slice_columns(hidden, hidden)};
   }
@@ -195,7 +238,7 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
     if (recording) recalled.push_back(std::move(step));
     outputs.push_back(state.past.back().h);
   }
-  if (recording) hand_over(recording, packing, schedule, recalled);
+  if (recording) hand_over(*this, recording, packing, schedule, recalled, state.past);
   std::vector<int32_t> places(schedule.rows.size());
   for (size_t i = 0; i < places.size(); ++i) {
     places[static_cast<size_t>(schedule.rows[i])] = static_cast<int32_t>(i);

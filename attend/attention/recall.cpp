@@ -64,7 +64,7 @@ Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastSte
   Recalled recalled{Tensor::empty({in.sequences, 2 * in.hidden}),
                     Tensor::empty({in.sequences, past.size()}),
                     Tensor::empty({in.sequences, past.size()})};
-  const auto& [y, weights, scores] = recalled;
+  const auto& [y, weights, scores, _] = recalled;
   kernels::recall_scores(in, scores.data());
   kernels::softmax(rows_of(scores), mutable_rows_of(weights));
   kernels::recall_mixtures(in, weights.data(), y.data());

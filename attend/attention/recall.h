@@ -17,6 +17,7 @@ struct PastStep {
 struct Recalled {
   Tensor mixture;          // [sequences, 2 hidden]: of h, then of c
   Tensor weights, scores;  // [sequences, steps], off the tape
+  Tensor query = {};       // q, off the tape, for who shows what was compared
 };
 
 // For the first q.rows() sequences, over all steps i, with q [sequences, attention]:
