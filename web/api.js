@@ -120,7 +120,8 @@ function wholeRows(buffer) {
 /**
  * Runs a sentence, and gives its events as they come.
  * @param {{model: number, texts: Object<string, string>, output: ?string, start?: string,
- *   start_ids?: number[], beam: number, top: number,
+ *   start_ids?: number[], beam: number, top: number, most: ?number, temperature?: number,
+ *   seed?: number,
  *   knocked_out: import('./knock_out.js').Head[]}} body
  * @param {AbortSignal} signal
  */

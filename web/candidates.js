@@ -1,10 +1,13 @@
-// The likeliest next tokens at each step. Choosing another writes the sentence again from there.
+// The output token by token, and the likeliest ones at each step. Choosing another, or writing
+// something else, writes the rest again from there.
 import { palette } from './colours.js';
 import { element } from './dom.js';
 import { idsOf } from './maps.js';
 import { escape, svgDocument, tag } from './markup.js';
 import { percent } from './numbers.js';
+import { isContinuing } from './pairs.js';
 import { fitted } from './paint.js';
+import { tokenFlow } from './token_flow.js';
 import { choiceText } from './tokens.js';
 
 /** @param {import('./main.js').App} app */
@@ -13,8 +16,26 @@ export function candidates(app) {
   let [run, path, ids] = [null, [], []];
   let focused = -1; // the step whose token was chosen
 
+  const flow = tokenFlow((place, text) => {
+    const anew = { target: '', path: '', halt: 0 };
+    if (!isContinuing(run.model)) {
+      const start = run.beginning(place, app.store.state.path) + text;
+      return app.rerun({ ...anew, startIds: '', start: start.trimStart() });
+    }
+    const startIds = path.slice(0, place).map((node) => node.token_id).join(',');
+    app.rerun({ ...anew, startIds: startIds || 'none', start: text });
+  });
+  const hint = element('p', { className: 'hint' });
+
   const show = () => {
     const next = run.path(app.store.state.path);
+    flow.show(run, next);
+    hint.textContent =
+      'Choose a token to write something else in its place, or one of the likeliest tokens at its ' +
+      'step: the rest is written again from there.' +
+      (flow.hasShades()
+        ? ' The shades show where the model looked when it wrote the token under the pointer.'
+        : '');
     let same = 0;
     while (same < ids.length && ids[same] === next[same]?.id) ++same;
     while (list.children.length > same) list.lastChild.remove();
@@ -33,14 +54,11 @@ export function candidates(app) {
     node: element(
       'div',
       {},
-      element(
-        'p',
-        { className: 'hint' },
-        'The likeliest tokens at each step. Choose another one to continue from it.',
-      ),
+      hint,
+      flow.node,
       list,
     ),
-    draw() {},
+    draw: () => flow.draw(),
     update() {
       if (run !== app.run) {
         run = app.run;
@@ -79,7 +97,7 @@ function card(app, run, path, step, onChoose) {
     onChoose();
     const all = [...before, offer];
     const startIds = all.map((node) => node.token_id).join(',');
-    if (!offer.ends) app.rerun({ startIds, start: '', target: '', path: '' });
+    if (!offer.ends) app.rerun({ startIds, start: '', target: '', path: '', halt: 0 });
     else app.store.set({ path: idsOf(all) }); // nothing is left to write
   };
   const entries = offers(run, path[step]).map((offer) => {

@@ -1,7 +1,15 @@
 // The sentence, the options of the output, and the output.
 import { element, field } from './dom.js';
-import { readBy } from './pairs.js';
-import { defaults, numbersIn, ranges, textsIn, within } from './state.js';
+import { isContinuing, readBy } from './pairs.js';
+import {
+  beamOf,
+  defaults,
+  numbersIn,
+  ranges,
+  temperatureOf,
+  textsIn,
+  within,
+} from './state.js';
 
 const longFrom = 240; // letters
 const $ = (id) => document.getElementById(id);
@@ -9,12 +17,17 @@ const $ = (id) => document.getElementById(id);
 /** @param {import('./main.js').App} app */
 export function composer(app) {
   const [form, source, written, options] = ['composer', 'source', 'written', 'options'].map($);
-  const inputs = { beam: $('beam'), top: $('top'), start: $('start'), target: $('target') };
+  const names = ['beam', 'top', 'tokens', 'temperature', 'seed', 'start', 'target'];
+  const inputs = Object.fromEntries(names.map((name) => [name, $(name)]));
 
   for (const [name, [min, max]] of Object.entries(ranges))
     Object.assign(inputs[name], { min, max });
   const number = (name) =>
     within(Math.round(Number(inputs[name].value)) || defaults[name], ranges[name]);
+  const beam = () => {
+    const asked = number('beam');
+    return asked === beamOf(defaults, isContinuing(app.model)) ? defaults.beam : asked;
+  };
 
   const others = otherTexts($('others'));
   const isOther = () => source.value.trim() !== app.store.state.source;
@@ -28,10 +41,15 @@ export function composer(app) {
     app.rerun({
       source: source.value.trim(),
       others: others.value(),
-      beam: number('beam'),
+      beam: beam(),
       top: number('top'),
-      start: given('start'),
-      startIds: givenIds(),
+      tokens: number('tokens'),
+      temperature: String(temperatureOf({ temperature: inputs.temperature.value })),
+      seed: number('seed'),
+      halt: 0,
+      // The text itself is the beginning of what a language model writes.
+      start: isContinuing(app.model) ? '' : given('start'),
+      startIds: isContinuing(app.model) ? '' : givenIds(),
       target: given('target'),
       path: '',
       source2: '',
@@ -42,7 +60,8 @@ export function composer(app) {
     });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    submit();
+    if (isWriting(app.run)) stop(app);
+    else submit();
   });
   source.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') return source.blur();
@@ -54,26 +73,34 @@ export function composer(app) {
   addEventListener('resize', () => fit(source));
 
   const text = element('span');
-  const way = element('button', { type: 'button', className: 'quiet' });
+  const buttons = Array.from({ length: 3 }, () =>
+    element('button', { type: 'button', className: 'quiet', hidden: true }),
+  );
+  $('ways').append(...buttons);
   /** Changes only what differs: what is new is read aloud, and a new button has no focus. */
   const showOutput = (run) => {
     const { state } = app.store;
-    const [name, go] = (run?.done && wayBack(app, state)) || [''];
+    const ways = run?.done ? waysOn(app, run, state) : [];
     setText(text, run?.text(state.path) ?? '');
-    setText(way, name);
-    way.onclick = go;
-    const parts = name ? [text, ' ', way] : run ? [text] : [];
+    buttons.forEach((button, i) => {
+      const [name, go] = ways[i] ?? [''];
+      setText(button, name);
+      [button.onclick, button.hidden] = [go, !name];
+    });
+    const parts = run ? [text] : [];
     if (parts.length !== written.childNodes.length) written.replaceChildren(...parts);
   };
   let shown = '';
   /** Follows what the state asks for, and leaves alone what is being typed meanwhile. */
   const showRequest = (state) => {
-    const { source: sentence, others: more, beam, top, start, target } = state;
-    const request = JSON.stringify([sentence, more, beam, top, start, target]);
+    const { source: sentence, others: more } = state;
+    const isContinued = app.models.length > 0 && isContinuing(app.model);
+    const settings = { ...state, beam: beamOf(state, isContinued) };
+    const request = JSON.stringify([sentence, more, ...names.map((name) => settings[name])]);
     if (request === shown) return;
     shown = request;
     source.value = sentence;
-    for (const [name, input] of Object.entries(inputs)) input.value = state[name];
+    for (const [name, input] of Object.entries(inputs)) input.value = settings[name];
     others.fill(textsIn(more));
     fit(source);
   };
@@ -87,11 +114,13 @@ export function composer(app) {
       others.show(further);
       showRequest(state);
       inputs.start.parentElement.hidden = !first; // the text itself is the beginning
+      inputs.tokens.parentElement.hidden = !isContinuing(model);
+      for (const name of ['temperature', 'seed']) inputs[name].parentElement.hidden = !model.writes;
+      setText($('write'), isWriting(run) ? 'Stop' : model.writes ? 'Write' : 'Run');
       source.placeholder = first || !model.writes ? 'Type a sentence' : 'Type a text to continue';
-      setText(options.querySelector('summary'), summary(state, run));
-      const isWriting = Boolean(run && !run.done && !run.stopped);
-      written.setAttribute('aria-busy', isWriting);
-      written.classList.toggle('writing', isWriting);
+      setText(options.querySelector('summary'), summary(state, run, model));
+      written.setAttribute('aria-busy', isWriting(run));
+      written.classList.toggle('writing', isWriting(run));
       showOutput(run);
     },
     focus() {
@@ -127,21 +156,57 @@ function otherTexts(node) {
   };
 }
 
-/** The way from an output that was chosen to the model's own: its name and what it does. */
-function wayBack(app, { path, start, startIds }) {
-  if (path) return ['back to the best', () => app.store.set({ path: '' })];
-  if (start || startIds)
-    return ['without the given beginning', () => app.rerun({ start: '', startIds: '' })];
-  return null;
+const isWriting = (run) => Boolean(run && !run.done && !run.stopped);
+
+/** The tokens of a run so far, to begin another with. */
+const idsOf = (run, path) =>
+  run
+    .path(path)
+    .filter(({ ends }) => !ends)
+    .map((node) => node.token_id)
+    .join(',');
+
+/** Keeps what is written so far, and writes no more. */
+function stop(app) {
+  const startIds = idsOf(app.run, '') || 'none';
+  app.rerun({ startIds, start: '', target: '', path: '', halt: 1 });
+}
+
+/** Where one can go from an output: the names of ways and what they do. */
+function waysOn(app, run, { path, start, startIds, target, temperature, seed }) {
+  const isContinued = isContinuing(run.model);
+  const ways = [];
+  const last = run.path(path).at(-1);
+  if (isContinued && last && !last.ends && !target)
+    ways.push([
+      'write more',
+      () => app.rerun({ startIds: idsOf(run, path), start: '', path: '', halt: 0 }),
+    ]);
+  if (isContinued && Number(temperature) > 0 && !startIds)
+    ways.push(['another sample', () => app.rerun({ seed: (seed % ranges.seed[1]) + 1 })]);
+  if (path) ways.push(['back to the best', () => app.store.set({ path: '' })]);
+  else if (start || startIds)
+    ways.push([
+      isContinued ? 'back to the prompt' : 'without the given beginning',
+      () => app.rerun({ start: '', startIds: '', halt: 0 }),
+    ]);
+  return ways;
 }
 
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-function summary({ beam, top, start, startIds, target }, run) {
-  const words = [`Beam ${beam}`, `${top} candidates`];
-  const beginning = startIds ? run?.beginning(numbersIn(startIds).length) : start;
+function summary(state, run, model) {
+  const { top, start, startIds, target, tokens, seed } = state;
+  const isContinued = isContinuing(model);
+  const [beam, temperature] = [beamOf(state, isContinued), temperatureOf(state)];
+  const search = beam > 1 ? `Beam ${beam}` : 'Likeliest token';
+  const words = [temperature ? `Temperature ${temperature}, seed ${seed}` : search];
+  if (isContinued) words.push(`${tokens} tokens`);
+  words.push(`${top} candidates`);
+  const count = numbersIn(startIds).length;
+  const beginning = isContinued ? '' : (count ? run?.beginning(count) : '') + start;
   if (beginning) words.push(`begins with “${beginning}”`);
   if (target) words.push('output given');
   return words.join(' · ');

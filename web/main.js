@@ -90,7 +90,8 @@ function stateFor(model) {
   const begun = app.run.beginning(numbersIn(state.startIds).length);
   // The output of a model that reads nothing else begins with the text itself.
   const isContinued = !readBy(app.model).length && begun.startsWith(state.source);
-  return { ...state, startIds: '', start: isContinued ? begun.slice(state.source.length) : begun };
+  const text = begun + state.start;
+  return { ...state, startIds: '', start: isContinued ? text.slice(state.source.length) : text };
 }
 
 /** Shows on the view, after a moment, that something for it is on its way. */
@@ -127,7 +128,6 @@ function update() {
   const place = placeNow();
   $('model').value = String(model.id);
   $('about').textContent = `${model.kind}, ${count(model.parameters)} parameters`;
-  $('write').textContent = model.writes ? 'Write' : 'Run';
   $('composer').hidden = place.id === 'training';
   sentence.update();
   bar.show(place.id);
@@ -192,7 +192,14 @@ function step(by) {
 
 function listen() {
   $('model').addEventListener('change', ({ target }) =>
-    store.set({ model: Number(target.value), path: '', start: '', startIds: '', out: '' }),
+    store.set({
+      model: Number(target.value),
+      path: '',
+      start: '',
+      startIds: '',
+      out: '',
+      halt: 0,
+    }),
   );
   $('theme').addEventListener('click', switchTheme);
   $('help').addEventListener('click', () => $('keys').showModal());

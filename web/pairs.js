@@ -45,6 +45,11 @@ export function readBy({ sequences }) {
   return sequences.filter(({ written }) => !written).map(({ name }) => name);
 }
 
+/** Whether a model continues a text: it reads nothing but what it writes. */
+export function isContinuing(model) {
+  return model.writes && !readBy(model).length;
+}
+
 /**
  * Rows of a pair's maps are the items of a sequence that looks at itself; of one that looks at
  * another, what was written after each of them.

@@ -78,9 +78,9 @@ export class Run {
     return this.#textOf(this.path(ids));
   }
 
-  /** What the first tokens of the best hypothesis spell. */
-  beginning(count) {
-    return this.#textOf(this.path().slice(0, count));
+  /** What the first tokens of the best hypothesis spell, or of the one whose ids are given. */
+  beginning(count, ids = '') {
+    return this.#textOf(this.path(ids).slice(0, count));
   }
 
   /** The likeliest leaf below a node: what the search made of it. */

@@ -2,9 +2,9 @@
 // beside it.
 import { ApiError, postRun } from './api.js';
 import { headsIn } from './knock_out.js';
-import { readBy } from './pairs.js';
+import { isContinuing, readBy } from './pairs.js';
 import { Run } from './run.js';
-import { numbersIn, textsIn } from './state.js';
+import { beamOf, numbersIn, temperatureOf, textsIn } from './state.js';
 
 /** Keeps the run that the state describes. */
 export class Runner {
@@ -92,20 +92,25 @@ async function fill(run, request, signal, onChange) {
 }
 
 /** A model that reads nothing but what it writes continues the text. */
-function requestOf(model, { source, others, target, start, startIds, beam, top, out }) {
+function requestOf(model, state) {
+  const { source, others, target, start, startIds, top, out, tokens, seed, halt } = state;
   const reads = readBy(model);
+  const isContinued = isContinuing(model);
   const given = [source, ...textsIn(others)];
   const texts = Object.fromEntries(reads.map((name, i) => [name, given[i] ?? '']));
-  const begun = reads.length ? start : source + start;
-  const beginning = startIds ? { start_ids: numbersIn(startIds) } : { start: begun };
-  const knockedOut = headsIn(model, out);
+  const begun = startIds || reads.length ? start : source + start;
+  const beginning = { start: begun, ...(startIds && { start_ids: numbersIn(startIds) }) };
+  const most = halt ? 0 : isContinued ? tokens : null;
+  const temperature = temperatureOf(state);
   return {
     model: model.id,
     texts,
     output: target || null,
     ...beginning,
-    beam,
+    beam: beamOf(state, isContinued),
     top,
-    knocked_out: knockedOut,
+    most,
+    ...(temperature && { temperature, seed }),
+    knocked_out: headsIn(model, out),
   };
 }

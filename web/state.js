@@ -9,9 +9,13 @@ export const defaults = {
   others: '', // what else is read: a JSON list of texts
   target: '', // the whole output, where it is given
   start: '',
-  startIds: '', // tokens in place of a text: "7,12"
-  beam: 4,
+  startIds: '', // tokens in place of a text, or before it: "7,12"; none: the text alone
+  beam: 0, // as is usual for the model
   top: 5,
+  tokens: 40, // that a language model writes
+  temperature: '0', // of sampling; 0: the likeliest
+  seed: 1,
+  halt: 0, // 1: nothing is written after the given beginning
   pair: '', // which sequence looks at which: "target/source"
   layer: 'mean', // a layer's name, or what becomes of all of them: mean, rollout, flow
   head: 'mean',
@@ -36,7 +40,7 @@ export const defaults = {
 };
 
 /** What the explorer accepts. */
-export const ranges = { beam: [1, 16], top: [1, 20] };
+export const ranges = { beam: [0, 16], top: [1, 20], tokens: [1, 1000], seed: [1, 999999] };
 
 /** @typedef {typeof defaults} State */
 
@@ -126,9 +130,20 @@ export function textsIn(list) {
   }
 }
 
+/** A temperature as the explorer takes it. */
+export function temperatureOf({ temperature }) {
+  const value = Number(temperature);
+  return value > 0 ? Math.min(value, 10) : 0;
+}
+
+/** How wide the search is: for a language model, one that takes the likeliest token each time. */
+export function beamOf({ beam }, isContinued) {
+  return beam || (isContinued ? 1 : 4);
+}
+
 /** The numbers of a list such as "7,12". */
 export function numbersIn(list) {
-  return list ? list.split(',').map(Number) : [];
+  return list && list !== 'none' ? list.split(',').map(Number) : [];
 }
 
 /** @param {string} hash */

@@ -47,6 +47,9 @@ export function spell(tokens, tokenizer) {
   return tokenizer === 'byte' ? text : text.replace(/^ /, ''); // pieces begin words by a space
 }
 
+/** A token as one would type it. */
+export const plainText = (token) => spaced(token);
+
 /** A token with the spaces that it stands for. */
 const spaced = (token) => token.replaceAll('▁', ' ');
 

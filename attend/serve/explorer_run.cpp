@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attend/inspect/attention_maps.h"
+#include "attend/inspect/sampled_text.h"
 #include "attend/inspect/step_weights.h"
 #include "attend/kernels/top_k.h"
 #include "attend/ops/cross_entropy.h"
@@ -41,7 +42,11 @@ std::vector<int32_t> beginning_of(const TextModel& model, const RunRequest& requ
                                   const Trace& trace) {
   const TraceSequence& written = *trace.written();
   const Tokenizer& tokenizer = model.tokenizer(written.name);
-  const auto ids = request.start.empty() ? request.start_ids : tokenizer.encode(request.start);
+  std::vector<int32_t> ids = request.start_ids;
+  if (!request.start.empty()) {
+    const std::vector<int32_t> more = tokenizer.encode(request.start);
+    ids.insert(ids.end(), more.begin(), more.end());
+  }
   check_length("run", model.model->signature().column(written.name), ids.size(), kMostTokens);
   for (const int32_t id : ids) {
     if (static_cast<size_t>(id) < tokenizer.size()) continue;
@@ -112,10 +117,19 @@ ExplorerRun finished(const RunRequest& request, Trace trace, std::shared_ptr<con
 // Ends a search whose listener has gone.
 struct NobodyListens {};
 
-std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
-                                       Trace trace, const RunEvents& events) {
-  const std::vector<int32_t> start = beginning_of(model, request, trace);
-  events.start(trace);
+// The most tokens that are written, the beginning among them.
+size_t longest_output(const RunRequest& request, const Trace& trace, size_t beginning) {
+  size_t read = 0;
+  for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kRead) read += sequence.size();
+  }
+  const size_t usual = read == 0 ? kTokensFromNothing : 3 * read + 20;
+  return std::min(beginning + request.most.value_or(usual), kMostTokens);
+}
+
+std::optional<ExplorerRun> searched_run(const TextModel& model, const RunRequest& request,
+                                        Trace trace, const RunEvents& events,
+                                        const std::vector<int32_t>& start) {
   std::optional<StepWeights> weights;
   if (events.watched()) weights.emplace(trace, *events.watched());
   const auto tree = std::make_shared<BeamTree>(request.top, events.end());
@@ -123,14 +137,11 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
     const auto row = weights ? weights->finish_step(step.best_parent) : std::vector<float>();
     if (!events.step(*tree, step.first, step.best, row)) throw NobodyListens();
   });
-  size_t read = 0;
-  for (const TraceSequence& sequence : trace.sequences) {
-    if (sequence.role == SequenceRole::kRead) read += sequence.size();
-  }
-  const size_t room = read == 0 ? kTokensFromNothing : 3 * read + 20;
-  const SearchConfig config{.beam = request.beam,
-                            .n_best = request.beam,
-                            .max_length = std::min(start.size() + room, kMostTokens)};
+  // A length of 0 would be the usual one.
+  const SearchConfig config{
+      .beam = request.beam,
+      .n_best = request.beam,
+      .max_length = std::max<size_t>(1, longest_output(request, trace, start.size()))};
   SearchRuntime runtime = search_runtime(model);
   runtime.observer = tree.get();
   if (!start.empty()) runtime.prefixes = {start};
@@ -147,6 +158,34 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
   trace = with_output(model, std::move(trace), found.front().tokens);
   Json done = events.done(trace, hypotheses);
   return finished(request, std::move(trace), tree, std::move(done));
+}
+
+std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest& request,
+                                       Trace trace, const RunEvents& events) {
+  const std::vector<int32_t> start = beginning_of(model, request, trace);
+  events.start(trace);
+  if (request.temperature == 0.0f) {
+    return searched_run(model, request, std::move(trace), events, start);
+  }
+  std::optional<StepWeights> weights;
+  if (events.watched()) weights.emplace(trace, *events.watched());
+  SampledText sampled(model, trace,
+                      {.beginning = start,
+                       .most = longest_output(request, trace, start.size()),
+                       .temperature = request.temperature,
+                       .seed = request.seed,
+                       .candidates = request.top});
+  while (sampled.step()) {
+    const auto row = weights ? weights->finish_step(0) : std::vector<float>();
+    if (!events.step(*sampled.tree(), sampled.first(), sampled.path().back(), row)) {
+      return std::nullopt;
+    }
+  }
+  const Json hypotheses =
+      Json::array({events.hypothesis(sampled.tokens(), sampled.path(), sampled.total())});
+  trace = with_output(model, std::move(trace), sampled.tokens());
+  Json done = events.done(trace, hypotheses);
+  return finished(request, std::move(trace), sampled.tree(), std::move(done));
 }
 
 std::optional<ExplorerRun> given_run(const TextModel& model, const RunRequest& request,

@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidestBeam = 16, kMostCandidates = 20;  // as the page has them
+constexpr double kHottest = 10.0;
 
 // A value for a message; what holds others is only named.
 std::string brief(const Json& value) {
@@ -28,6 +29,15 @@ size_t number_of(const Json& json, const char* name, size_t otherwise) {
   const Json& value = json[name];
   if (value.is_number_unsigned()) return value.get<size_t>();
   throw ConfigError("run: {} is {}; use a whole number from 0", name, brief(value));
+}
+
+float temperature_of(const Json& json) {
+  if (!json.contains("temperature")) return 0.0f;
+  const Json& value = json["temperature"];
+  const double given = value.is_number() ? value.get<double>() : -1.0;
+  if (given >= 0.0 && given <= kHottest) return static_cast<float>(given);
+  throw ConfigError("run: temperature is {}; use a number from 0, which searches, to {}",
+                    brief(value), kHottest);
 }
 
 std::vector<int32_t> ids_of(const Json& json, const char* name) {
@@ -111,11 +121,13 @@ RunRequest RunRequest::parse(std::string_view text) {
     request.beam = number_of(json, "beam", request.beam);
     request.top = number_of(json, "top", request.top);
     request.knocked_out = heads_of(json);
+    if (json.contains("most") && !json["most"].is_null()) {
+      request.most = number_of(json, "most", 0);
+    }
+    request.temperature = temperature_of(json);
+    request.seed = number_of(json, "seed", request.seed);
   } catch (const nlohmann::json::exception&) {
     throw DataError("run: start and output are strings");
-  }
-  if (!request.start.empty() && !request.start_ids.empty()) {
-    throw ConfigError("run: give the beginning as start or as start_ids, not both");
   }
   const auto within = [](size_t asked, size_t limit) { return asked >= 1 && asked <= limit; };
   if (!within(request.beam, kWidestBeam) || !within(request.top, kMostCandidates)) {

@@ -74,13 +74,62 @@ TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
   refused({4, model.tokenizer("target").size()},
           "; the vocabulary has " + std::to_string(model.tokenizer("target").size()));
   refused(std::vector<int>(5000, 4), "run: 'target' has 5000 tokens; at most 4096 can be shown");
-  expect_error<ConfigError>(
-      [&] {
-        events(model, {source_text("a"), {"start", "b"}, {"start_ids", {4}}});
-      },
-      "run: give the beginning as start or as start_ids, not both");
   events(model, {source_text("a"), {"start", ""}, {"start_ids", {4}}});
   events(model, {source_text("a"), {"start", "b"}, {"start_ids", nullptr}});
+}
+
+std::string text_of(const std::vector<Json>& all) { return all.back()["text"]; }
+
+TEST(ExplorerRun, TokensAndATextAfterThemBeginTheOutput) {
+  const TextModel model = small_language_model();
+  const Tokenizer& tokenizer = model.tokenizer("text");
+  const auto all = events(
+      model, {{"start_ids", tokenizer.encode("ab")}, {"start", "cd"}, {"most", 0}, {"beam", 1}});
+  EXPECT_EQ(text_of(all), "abcd");
+}
+
+TEST(ExplorerRun, WritesAsManyTokensAsAreAskedFor) {
+  const TextModel model = small_language_model();
+  for (const float temperature : {0.0f, 1.0f}) {
+    for (const size_t most : {0, 1, 5}) {
+      const auto all = events(
+          model, {{"start", "abc"}, {"most", most}, {"beam", 1}, {"temperature", temperature}});
+      const size_t tokens = all.back()["path"].size();
+      EXPECT_GE(tokens, 3u);
+      EXPECT_LE(tokens, 3 + most);
+      EXPECT_TRUE(text_of(all).starts_with("abc"));
+    }
+  }
+}
+
+TEST(ExplorerRun, ASampleFollowsFromItsSeed) {
+  const TextModel model = small_language_model();
+  const auto sample = [&](size_t seed) {
+    return events(model,
+                  {{"start", "a"}, {"most", 20}, {"temperature", 1.5}, {"seed", seed}, {"top", 3}});
+  };
+  EXPECT_EQ(text_of(sample(1)), text_of(sample(1)));
+  EXPECT_NE(text_of(sample(1)), text_of(sample(2)));
+  for (const Json& event : sample(3)) {
+    if (event["event"] != "step") continue;
+    EXPECT_GE(event["nodes"].size(), 3u);
+    EXPECT_EQ(event["best"], event["nodes"][0]["id"]);
+    float sum = 0;
+    for (const float weight : event["row"]) sum += weight;
+    EXPECT_NEAR(sum, 1.0f, 1e-5f);
+  }
+  for (const Json& wrong : {Json(-1), Json(11), Json("hot"), Json()}) {
+    expect_error<ConfigError>(
+        [&] {
+          events(model, {{"start", "a"}, {"temperature", wrong}});
+        },
+        "run: temperature is ");
+  }
+  expect_error<ConfigError>(
+      [&] {
+        events(model, {{"start", "a"}, {"most", -1}});
+      },
+      "run: most is -1; use a whole number from 0");
 }
 
 // Whatever walks over a request by calling itself would leave the stack; and a tree takes many

@@ -19,6 +19,7 @@ from saving_test import SavingTest  # noqa: F401
 from state_test import StateTest  # noqa: F401
 from token_test import TokenTest  # noqa: F401
 from views_test import ViewsTest  # noqa: F401
+from writing_test import WritingTest  # noqa: F401
 
 
 class ExploreTest(PageTest):

@@ -66,7 +66,7 @@ class StateTest(PageTest):
         self.assertEqual(self.chosen_tokens()[0], other)
         done = post_run(source=options.sentence, beam=4, start_ids=ids)[-1]
         self.assertTrue(written.startswith(done["text"]))
-        self.browser.click("#written button")  # without the given beginning
+        self.browser.click("#ways button:not([hidden])")  # without the given beginning
         self.browser.wait("return document.querySelector('.card [aria-pressed=true] bdi')?.textContent"
                           " === arguments[0]", best)
 
@@ -254,7 +254,7 @@ class StateTest(PageTest):
         self.open_link(view="beam", source=options.sentence)
         self.browser.wait("const node = document.querySelector('.tree g.kept:not(.chosen)');"
                           "node?.dispatchEvent(new MouseEvent('click', {bubbles: true})); return node")
-        self.browser.focus("#written button")
+        self.browser.focus("#ways button:not([hidden])")
         self.browser.keys("]", "[", "]")
         self.assertEqual(self.browser.run("return document.activeElement.textContent"), "back to the best")
 

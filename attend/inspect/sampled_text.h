@@ -1,0 +1,50 @@
+// A text that a model samples token by token, with what else could have followed at each step.
+#pragma once
+
+#include <memory>
+
+#include "attend/inspect/beam_tree.h"
+#include "attend/inspect/trace.h"
+
+namespace attend {
+
+struct SampledTextOptions {
+  std::vector<int32_t> beginning = {};  // tokens that are not sampled
+  size_t most = 256;                    // tokens, the beginning among them
+  float temperature = 1.0f;             // above 0
+  uint64_t seed = 1;
+  size_t candidates = 5;  // the likeliest, that are kept beside the token of each step
+};
+
+// The same options give the same text. The start and the unknown token are never sampled. Writes
+// no more than the model has positions for.
+class SampledText {
+ public:
+  SampledText(const TextModel& model, const Trace& trace, SampledTextOptions options);
+
+  // Reads the last token and adds the next; false where the text has ended or is long enough.
+  bool step();
+
+  const std::vector<int32_t>& tokens() const { return tokens_; }  // without start and end
+  const std::vector<size_t>& path() const { return path_; }  // nodes of the tree, the end's too
+  double total() const { return total_; }                    // log-probability
+  size_t first() const { return first_; }                    // node of the last step
+  std::shared_ptr<const BeamTree> tree() const { return tree_; }
+
+ private:
+  int32_t sampled(std::span<const float> logits) const;
+  void add(const Tensor& logits, int32_t token);
+
+  const Generator& generator_;
+  SpecialTokens special_;
+  SampledTextOptions options_;
+  std::unique_ptr<Generator::State> state_;
+  std::shared_ptr<BeamTree> tree_;
+  std::vector<int32_t> tokens_;
+  std::vector<size_t> path_;
+  size_t first_ = 1;
+  double total_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace attend
