@@ -58,12 +58,20 @@ if(result EQUAL 0 OR NOT errors MATCHES "component 'serve' is not installed; the
   message(FATAL_ERROR "Without attend::serve, find_package said\n${errors}")
 endif()
 
-# The project itself, with its tests and examples, asks for none of them.
-run(${CMAKE_COMMAND} --no-warn-unused-cli -G Ninja -S ${ROOT} -B ${work}/project ${hidden}
-  -D CMAKE_CXX_COMPILER=${COMPILER} -D ATTEND_BUILD_MODELS=OFF OUTPUT_QUIET)
-file(STRINGS ${work}/project/CMakeCache.txt found
-  REGEX "^(ICU|ZLIB|yaml-cpp|nlohmann|Boost|sentencepiece|PKG_CONFIG|ATTEND_ESBUILD|CLI11)[^:]*:")
-list(FILTER found EXCLUDE REGEX "CMAKE_DISABLE")
-if(found)
-  message(FATAL_ERROR "Without attend::attend, the project looked for\n${found}")
+# The project itself, with its tests and examples, asks for none of them; and with attend::attend, for
+# nothing that only attend::serve and the command need.
+function(expect_configured build options hidden_packages absent)
+  run(${CMAKE_COMMAND} --no-warn-unused-cli -G Ninja -S ${ROOT} -B ${build} ${hidden_packages}
+    -D CMAKE_CXX_COMPILER=${COMPILER} ${options} OUTPUT_QUIET)
+  file(STRINGS ${build}/CMakeCache.txt found REGEX "^(${absent})[^:]*:")
+  if(found)
+    message(FATAL_ERROR "With ${options}, the project looked for\n${found}")
+  endif()
+endfunction()
+expect_configured(${work}/project -DATTEND_BUILD_MODELS=OFF "${hidden}"
+  "ICU|ZLIB|yaml-cpp|nlohmann|Boost|sentencepiece|PKG_CONFIG|ATTEND_ESBUILD|CLI11")
+if("attend" IN_LIST COMPONENTS)
+  expect_configured(${work}/without_serve -DATTEND_BUILD_SERVE=OFF
+    "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON;-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON"
+    "Boost|ATTEND_ESBUILD|CLI11")
 endif()
