@@ -6,6 +6,7 @@
 #include "attend/decode/alignment.h"
 #include "attend/decode/score.h"
 #include "attend/decode/search.h"
+#include "attend/decode/text_generator.h"
 #include "attend/decode/translator.h"
 #include "attend/inspect/attention_pictures.h"
 #include "attend/inspect/draw.h"

@@ -1,4 +1,5 @@
-// Characters that are hard to type on a command line, written with a backslash.
+// Characters that are hard to type on a command line, written with a backslash. Not for use
+// outside Attend.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Text that ends where one of some strings begins, however it is cut into pieces.
+// Text that ends where one of some strings begins, however it is cut into pieces. Not for use
+// outside decode/.
 #pragma once
 
 #include <span>
