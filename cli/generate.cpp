@@ -116,12 +116,13 @@ void generate_lines(const Options& options, Generating& generate, const std::ato
         "attend: reading prompts from standard input, one a line; Ctrl-D ends. A prompt may also "
         "be an argument, and --interactive keeps what was written.\n");
   }
-  LineReader input = open_text(options.input.empty() ? "-" : options.input);
+  std::optional<LineReader> input;  // which looks at the first bytes, and waits for them
   while (!stop) {
     std::vector<std::string> prompts;
     {
       const SignalsEndProgram while_waiting;
-      prompts = read_window(input, kWindow);
+      if (!input) input.emplace(open_text(options.input.empty() ? "-" : options.input));
+      prompts = read_window(*input, kWindow);
     }
     if (prompts.empty()) return;
     generate(prompts);

@@ -80,15 +80,16 @@ int run_interactive(const TextGenerator& generator, GenerateNotes& notes,
         "new text. Ctrl-C ends what it writes, Ctrl-D ends the program.\n",
         kNew);
   }
-  LineReader input = open_text("-");
+  std::optional<LineReader> input;  // which looks at the first bytes, and waits for them
   Conversation conversation(generator, notes, stop);
   while (true) {
     if (person) notify("> ");
     {
       const SignalsEndProgram while_waiting;
-      if (!next_whole(input)) break;
+      if (!input) input.emplace(open_text("-"));
+      if (!next_whole(*input)) break;
     }
-    conversation.take(input.line());
+    conversation.take(input->line());
   }
   if (person) notify("\n");
   return 0;

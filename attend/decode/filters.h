@@ -17,24 +17,20 @@ struct TokenChoice {
   double mass;  // probability times what is the same for all
 };
 
-// At least one, the likeliest first.
+// At least one, in any order, which filters leave as it is. Among equals the first are kept.
 using TokenChoices = std::vector<TokenChoice>;
-
-// The likeliest first, the lower id first among equals.
-void sort_choices(TokenChoices& choices);
 
 // The k likeliest.
 void keep_top_k(TokenChoices& choices, size_t k);
 
-// The fewest that have this mass together (Holtzman et al., 2020, "nucleus").
+// The fewest likeliest that have this mass together (Holtzman et al., 2020, "nucleus").
 void keep_top_p(TokenChoices& choices, double mass);
 
 // Those with at least this share of the likeliest one's mass (Nguyen et al., 2024).
 void keep_min_p(TokenChoices& choices, double share);
 
 // The fewest that have this share of the mass together, of those whose information -log p is
-// nearest to what is expected, the entropy (Meister et al., 2023). The order need not be any, and
-// stays.
+// nearest to what is expected, the entropy (Meister et al., 2023).
 void keep_typical(TokenChoices& choices, double share);
 
 // All that a config has but top-k. `total` is the mass of all tokens that top-p has to choose from,

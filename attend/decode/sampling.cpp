@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attend/base/rng.h"
 #include "attend/kernels/softmax.h"
@@ -13,17 +14,22 @@ namespace {
 // Of more, selecting the likeliest one by one takes longer than putting all in order.
 constexpr size_t kMostSelected = 256;
 
-// The token that a share of the mass falls on.
-size_t draw(const TokenChoices& choices, double uniform) {
-  double left = uniform * mass_of(choices);
+// The number of the one that a share of the mass falls on.
+template <typename Mass>
+size_t draw(size_t count, double total, double uniform, const Mass& mass) {
+  double left = uniform * total;
   size_t last = 0;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i].mass == 0) continue;
+  for (size_t i = 0; i < count; ++i) {
+    if (mass(i) == 0) continue;
     last = i;
-    if (left < choices[i].mass) break;
-    left -= choices[i].mass;
+    if (left < mass(i)) break;
+    left -= mass(i);
   }
-  return static_cast<size_t>(choices[last].token);
+  return last;
+}
+
+bool is_filtered(const SearchConfig& config) {
+  return config.top_k > 0 || config.top_p < 1.0f || config.min_p > 0.0f || config.typical_p < 1.0f;
 }
 
 }  // namespace
@@ -34,14 +40,21 @@ size_t sample_candidates(const SearchConfig& config) {
 
 size_t Sampler::operator()(std::span<const float> logits, std::span<const int32_t> likeliest,
                            const SearchConfig& config, double uniform) {
+  const auto first = static_cast<size_t>(likeliest.front());
   choices_.clear();
   if (config.top_k > 0 && config.top_k <= kMostSelected) {
     choose_among(logits, likeliest, config);
-    filter(choices_, config, mass_of(choices_));
   } else {
-    choose_among_all(logits, static_cast<size_t>(likeliest.front()), config);
+    weigh_all(logits, first, config);
+    if (!is_filtered(config)) {
+      const double total = std::accumulate(mass_.begin(), mass_.end(), 0.0);
+      return draw(mass_.size(), total, uniform, [&](size_t i) { return double{mass_[i]}; });
+    }
+    choose_among_all(mass_[first], config);
   }
-  return draw(choices_, uniform);
+  const size_t place =
+      draw(choices_.size(), mass_of(choices_), uniform, [&](size_t i) { return choices_[i].mass; });
+  return static_cast<size_t>(choices_[place].token);
 }
 
 void Sampler::choose_among(std::span<const float> logits, std::span<const int32_t> likeliest,
@@ -52,10 +65,11 @@ void Sampler::choose_among(std::span<const float> logits, std::span<const int32_
     const float log_mass = (logits[static_cast<size_t>(token)] - largest) / config.temperature;
     choices_.push_back({token, log_mass, std::exp(double{log_mass})});
   }
+  filter(choices_, config, mass_of(choices_));
 }
 
-void Sampler::choose_among_all(std::span<const float> logits, size_t likeliest,
-                               const SearchConfig& config) {
+void Sampler::weigh_all(std::span<const float> logits, size_t likeliest,
+                        const SearchConfig& config) {
   log_mass_.resize(logits.size());
   mass_.resize(logits.size());
   for (size_t i = 0; i < logits.size(); ++i) {
@@ -63,22 +77,21 @@ void Sampler::choose_among_all(std::span<const float> logits, size_t likeliest,
   }
   kernels::softmax(kernels::dense_rows(log_mass_.data(), 1, logits.size()),
                    kernels::dense_rows(mass_.data(), 1, logits.size()));
+}
+
+void Sampler::choose_among_all(float largest, const SearchConfig& config) {
   double total = 1.0;
   if (config.top_k > 0) {
     add_down_to(0.0f);
-    sort_choices(choices_);
     keep_top_k(choices_, config.top_k);
     total = mass_of(choices_);
-  } else if (config.top_p < 1.0f || config.min_p > 0.0f) {
-    add_what_may_stay(mass_[likeliest], config);
-    sort_choices(choices_);
   } else {
-    add_down_to(0.0f);
+    add_what_may_stay(largest, config);
   }
   filter(choices_, config, total);
 }
 
-// Mostly few: the others need not be put in order.
+// Those that top-p and min-p may keep are few, mostly: the others need not be looked at again.
 void Sampler::add_what_may_stay(float largest, const SearchConfig& config) {
   constexpr double kRounding = 1e-5;
   const float least = config.min_p * largest * 0.999f;

@@ -28,8 +28,8 @@ class Sampler {
  private:
   void choose_among(std::span<const float> logits, std::span<const int32_t> likeliest,
                     const SearchConfig& config);
-  void choose_among_all(std::span<const float> logits, size_t likeliest,
-                        const SearchConfig& config);
+  void weigh_all(std::span<const float> logits, size_t likeliest, const SearchConfig& config);
+  void choose_among_all(float largest, const SearchConfig& config);
   void add_what_may_stay(float largest, const SearchConfig& config);
   void add_down_to(float least);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "attend/base/rng.h"
@@ -105,12 +106,33 @@ TEST(Filters, AreAppliedOneAfterTheOther) {
   EXPECT_EQ(kept(masses, apply), (Ids{0}));
 }
 
-TEST(Filters, EqualMassesAreInTheOrderOfIds) {
-  TokenChoices choices = {{3, 0.0f, 1.0}, {1, 0.0f, 1.0}, {2, 1.0f, 2.7}};
-  sort_choices(choices);
-  EXPECT_EQ(choices[0].token, 2);
-  EXPECT_EQ(choices[1].token, 1);
-  EXPECT_EQ(choices[2].token, 3);
+TEST(Filters, LeaveTheOrderAndKeepTheFirstOfEquals) {
+  const std::vector<double> masses = {0.1, 0.2, 0.3, 0.2, 0.2};
+  EXPECT_EQ(kept(masses, [](TokenChoices& c) { keep_top_k(c, 2); }), (Ids{1, 2}));
+  EXPECT_EQ(kept(masses, [](TokenChoices& c) { keep_top_p(c, 0.6); }), (Ids{1, 2, 3}));
+  EXPECT_EQ(kept(masses, [](TokenChoices& c) { keep_min_p(c, 0.6); }), (Ids{1, 2, 3, 4}));
+}
+
+// Against sums of all masses in order.
+TEST(Filters, TopPIsTheDefinitionForManyTokens) {
+  const RandomStream random(3, 2);
+  std::vector<double> masses(3000);
+  for (size_t i = 0; i < masses.size(); ++i) masses[i] = std::exp(2 * random.normal(i));
+  const double total = std::accumulate(masses.begin(), masses.end(), 0.0);
+  std::vector<double> sorted = masses;
+  std::ranges::sort(sorted, std::greater());
+  for (const double share : {0.001, 0.5, 0.99, 1.0}) {
+    size_t count = 0;
+    for (double mass = 0; mass < share * total * (1 - 1e-12) && count < sorted.size();) {
+      mass += sorted[count++];
+    }
+    const Ids found =
+        kept(masses, [&](TokenChoices& c) { keep_top_p(c, share * total * (1 - 1e-12)); });
+    EXPECT_EQ(found.size(), count) << share;
+    EXPECT_TRUE(std::ranges::is_sorted(found));
+    for (const int32_t token : found)
+      EXPECT_GE(masses[static_cast<size_t>(token)], sorted[count - 1]);
+  }
 }
 
 }  // namespace
