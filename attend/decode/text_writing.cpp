@@ -19,8 +19,8 @@ TextWriting::TextWriting(const TextGenerator& generator, const SearchRuntime& se
       finished_(prompts.size()) {
   for (size_t i = 0; i < prompts.size(); ++i) {
     all_[i].prompt = std::move(prompts[i]);
-    const size_t read = 1 + all_[i].prompt.size();
-    all_[i].unread = search.window ? read - std::min(read, *search.window) : 0;
+    const size_t tokens = all_[i].prompt.size();
+    all_[i].unread = search.window ? tokens - std::min(tokens, *search.window) : 0;
   }
 }
 

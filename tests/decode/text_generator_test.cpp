@@ -178,7 +178,7 @@ TEST(TextGenerator, RollsWhereTheModelHasNoMorePositions) {
   EXPECT_EQ(all[0].texts[0].tokens.size(), 20u);
   EXPECT_EQ(all[0].texts[0].rolled, 3u);  // after 6 tokens, and then after every 5
   EXPECT_EQ(all[0].unread, 0u);
-  EXPECT_EQ(all[1].unread, 3u);
+  EXPECT_EQ(all[1].unread, 2u);
   config.context = 6;
   EXPECT_EQ(TextGenerator(toy_language_model(8), config).window(), 6u);
   EXPECT_EQ(TextGenerator(toy_language_model(), config).window(), 6u);
