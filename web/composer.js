@@ -22,11 +22,13 @@ export function composer(app) {
 
   for (const [name, [min, max]] of Object.entries(ranges))
     Object.assign(inputs[name], { min, max });
+  /** Before the models are known, none does. */
+  const continues = () => app.models.length > 0 && isContinuing(app.model);
   const number = (name) =>
     within(Math.round(Number(inputs[name].value)) || defaults[name], ranges[name]);
   const beam = () => {
     const asked = number('beam');
-    return asked === beamOf(defaults, isContinuing(app.model)) ? defaults.beam : asked;
+    return asked === beamOf(defaults, continues()) ? defaults.beam : asked;
   };
 
   const others = otherTexts($('others'));
@@ -48,8 +50,8 @@ export function composer(app) {
       seed: number('seed'),
       halt: 0,
       // The text itself is the beginning of what a language model writes.
-      start: isContinuing(app.model) ? '' : given('start'),
-      startIds: isContinuing(app.model) ? '' : givenIds(),
+      start: continues() ? '' : given('start'),
+      startIds: continues() ? '' : givenIds(),
       target: given('target'),
       path: '',
       source2: '',
@@ -94,8 +96,7 @@ export function composer(app) {
   /** Follows what the state asks for, and leaves alone what is being typed meanwhile. */
   const showRequest = (state) => {
     const { source: sentence, others: more } = state;
-    const isContinued = app.models.length > 0 && isContinuing(app.model);
-    const settings = { ...state, beam: beamOf(state, isContinued) };
+    const settings = { ...state, beam: beamOf(state, continues()) };
     const request = JSON.stringify([sentence, more, ...names.map((name) => settings[name])]);
     if (request === shown) return;
     shown = request;
