@@ -60,10 +60,7 @@ class Reader {
     }
     for (size_t i = 0; i < map.items.size(); ++i) {
       const std::string path = prefix + map.keys[i];
-      if (!seen_.insert(path).second) {
-        throw ConfigError("{}: '{}' is set twice", place(origin_, map.key_lines[i]),
-                          shown_name(path));
-      }
+      expect_new(path, map.key_lines[i]);
       if (const Field* field = find_field(path)) {
         set(*field, map.items[i], map.key_lines[i]);
       } else if (find(list_.sections, path) != nullptr ||
@@ -86,6 +83,7 @@ class Reader {
       const std::string path = prefix + map.keys[i];
       const Field* field = find(list_.fields, path);
       if (field != nullptr && field->type->decides) {
+        expect_new(path, map.key_lines[i]);
         const FieldTexts before = field->get();
         set(*field, map.items[i], map.key_lines[i]);
         changed |= field->get() != before;
@@ -105,9 +103,15 @@ class Reader {
     return field != nullptr && field->type->decides ? field : nullptr;
   }
 
-  bool decide_by_word(const std::string& path, const Document& word, size_t line) const {
+  void expect_new(const std::string& path, size_t line) {
+    if (seen_.insert(path).second) return;
+    throw ConfigError("{}: '{}' is set twice", place(origin_, line), shown_name(path));
+  }
+
+  bool decide_by_word(const std::string& path, const Document& word, size_t line) {
     const Field* kind = kind_field(path);
     if (kind == nullptr) return false;
+    expect_new(kind->path, line);
     const FieldTexts before = kind->get();
     set(*kind, word, line);
     return kind->get() != before;
@@ -116,6 +120,7 @@ class Reader {
   void read_section(const std::string& path, const Document& value, size_t line) {
     const Field* kind = value.kind == Document::Kind::kScalar ? kind_field(path) : nullptr;
     if (kind == nullptr) return read(value, path + ".");
+    expect_new(kind->path, line);
     set(*kind, value, line);
   }
 

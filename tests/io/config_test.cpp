@@ -480,6 +480,14 @@ TEST(Config, AChoiceDecidesWhichFieldsThereAre) {
             "run.yaml:1: 'shape' should be one of circle, square, not 'oval'");
 }
 
+// Settled before the other keys are looked at, it would change from one to the other without end.
+TEST(Config, AChoiceMadeTwiceIsRefused) {
+  Shaped shaped;
+  EXPECT_EQ(message_of<ConfigError>(
+                [&] { read_yaml(shaped, "shape: square\nshape: circle\n", "run.yaml"); }),
+            "run.yaml:2: 'shape' is set twice");
+}
+
 TEST(Config, WhatAnotherChoiceWouldHaveMayOnlySayItsDefaults) {
   Shaped shaped;
   read_yaml(shaped, "circle:\n  radius: 3\nsquare:\n  side: 2\n  corner_vocabulary: 4\n",

@@ -107,6 +107,17 @@ TEST_F(OldRunConfig, TheEncoderOfALabelModelMovesWithin) {
             0u);
 }
 
+TEST(RunConfig, AKindGivenTwiceIsRefused) {
+  RunConfig config;
+  const auto error = [&config](const char* text) {
+    return message_of<ConfigError>([&] { read_yaml(config, text, "run.yaml"); });
+  };
+  EXPECT_EQ(error("model:\n  kind: rnn\n  kind: transformer\n"),
+            "run.yaml:3: 'model.kind' is set twice");
+  EXPECT_EQ(error("model:\n  kind: label\n  label:\n    encoder: rnn\n    encoder.kind: conv\n"),
+            "run.yaml:5: 'model.label.encoder.kind' is set twice");
+}
+
 TEST(RunConfig, EveryIntegerHasARangeThatHoldsItsDefault) {
   expect_ranges<RunConfig>();
   expect_ranges<TrainingState>();
