@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "attend/base/parallel.h"
 #include "attend/kernels/attention_work.h"
@@ -21,8 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kWindow = 512;  // keys at a time: a multiple of a panel and of a mask's tile
-constexpr size_t kManySequences = 8;
+constexpr size_t kWindow = 512;       // keys at a time: a multiple of a panel and of a mask's tile
 constexpr size_t kLongestPart = 480;  // queries that share one packing of the keys
 
 // A panel past each row keeps rows of a window from competing for the same cache sets.
@@ -46,7 +46,6 @@ class Forward {
     chunk_ = chunk;
     const Keys keys = KeysOf(spec_, chunk);
     const size_t rows = chunk.queries * spec_.group();
-    if (rows <= kTileRows && !keys.empty() && SeenByAll(keys)) return RunFew(keys);
     Take(keys.Panels());
     PackKeys(keys.Panels());
     for (size_t first = 0; first < rows; first += kBlockRows) RunBlock({spec_, chunk, first});
@@ -66,7 +65,6 @@ class Forward {
         PackedRows::Floats(spec_.width, rows),
         rows * kScoreStride,
         rows * value_panels() * kPanel,
-        spec_.width * kPanel,
     };
     size_t total = 0;
     for (const size_t width : widths) total += Pieces::padded(width);
@@ -76,42 +74,6 @@ class Forward {
     packed_rows_ = pieces.take(widths[2]);
     scores_ = pieces.take(widths[3]);
     sums_ = pieces.take(widths[4]);
-    few_keys_ = pieces.take(widths[5]);
-  }
-
-  // Whether every row of the chunk looks at all of these keys, and values fill whole panels.
-  bool SeenByAll(Keys keys) const {
-    if (spec_.mask.data != nullptr || dropout_.on() || spec_.value_width % kPanel != 0)
-      return false;
-    const KeyRange* range = spec_.ranges + spec_.q_begin(chunk_.sequence) + chunk_.query;
-    return std::all_of(range, range + chunk_.queries, [keys](KeyRange r) {
-      return static_cast<size_t>(r.begin) == keys.begin && static_cast<size_t>(r.end) == keys.end;
-    });
-  }
-
-  // A decoder's few rows: keys and values are read once, so that they are not packed but used as
-  // they lie.
-  void RunFew(Keys keys) {
-    const RowBlock block(spec_, chunk_, 0);
-    Take({});
-    if (!additive()) CopyRows(block, in_.q, spec_.width, packed_rows_);
-    Start(block);
-    for (size_t begin = keys.begin; begin < keys.end; begin += kWindow) {
-      const Keys window{begin, std::min(keys.end, begin + kWindow)};
-      if (additive()) {
-        Additive().Scores(block, window, scores_, kScoreStride);
-      } else {
-        const FewRows rows{packed_rows_, block.count, spec_.width};
-        MultiplyFewKeys(rows, {KeyRow(begin), in_.k.stride}, window.count(), spec_.scale, few_keys_,
-                        scores_, kScoreStride);
-      }
-      for (size_t r = 0; r < block.count; ++r) {
-        float* sums = begin == keys.begin ? nullptr : SumsOf(r);
-        WeighRow(block.rows[r], window, scores_ + r * kScoreStride, sums, state_[r]);
-      }
-      MultiplyFewValues(block.count, window, begin != keys.begin);
-    }
-    Finish(block);
   }
 
   const float* KeyRow(size_t key) const {
@@ -121,30 +83,6 @@ class Forward {
   const float* ValueRow(size_t key) const {
     const size_t row = spec_.k_begin(chunk_.sequence) + key;
     return in_.v.data + row * in_.v.stride + chunk_.kv_head * spec_.value_width;
-  }
-
-  void MultiplyFewValues(size_t rows, Keys window, bool add) const {
-    const size_t columns = value_panels() * kPanel;
-    Operands x{.size = window.count(),
-               .a = scores_,
-               .a_packed = false,
-               .a_stride = kScoreStride,
-               .b_step = in_.v.stride,
-               .panel_step = kPanel};
-    Tile tile{.alpha = 1.0f,
-              .beta = add ? 1.0f : 0.0f,
-              .from_stride = columns,
-              .bias = nullptr,
-              .to_stride = columns};
-    for (size_t p = 0; p < value_panels();) {
-      const size_t most = PanelsAtOnce(rows), left = value_panels() - p;
-      const size_t panels = left >= most ? most : 1;
-      x.b = ValueRow(window.begin) + p * kPanel;
-      tile.to = sums_ + p * kPanel;
-      tile.from = tile.to;
-      KernelFor(rows, panels, x)(x, tile);
-      p += panels;
-    }
   }
 
   void PackKeys(Keys keys) {
@@ -280,7 +218,6 @@ class Forward {
   AttentionChunk chunk_{};
   Keys keys_;  // packed
   BadRows bad_;
-  float* few_keys_ = nullptr;
   float *key_panels_ = nullptr, *value_panels_ = nullptr, *packed_rows_ = nullptr;
   float *scores_ = nullptr, *sums_ = nullptr;  // (rows, kScoreStride), (rows, columns)
   RowState state_[kBlockRows];
@@ -288,13 +225,10 @@ class Forward {
 
 void AttentionForward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out,
                       float* lse) {
-  const auto chunks = attention_chunks(spec, kLongestPart);
+  auto chunks = attention_chunks(spec, kLongestPart);
+  std::erase_if(chunks, [&](const AttentionChunk& c) { return has_few_rows(spec, c.sequence); });
   const WeightDropout dropout(spec, longest_keys(spec));
-  // Of a decoder with many sequences one thread takes all heads of a sequence, as they lie beside
-  // each other in memory.
-  const bool few = longest_queries(spec) * spec.group() <= kTileRows;
-  const size_t together = few && spec.sequences >= kManySequences ? spec.kv_heads : 1;
-  parallel_for(chunks.size(), together, [&](size_t begin, size_t end) {
+  parallel_for(chunks.size(), 1, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) Forward(spec, in, out, lse, dropout).Run(chunks[i]);
   });
 }
@@ -310,7 +244,12 @@ HWY_EXPORT(AttentionForward);
 
 void attention_forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out,
                        float* lse) {
-  HWY_DYNAMIC_DISPATCH(AttentionForward)(spec, in, out, lse);
+  std::vector<size_t> few;
+  for (size_t s = 0; s < spec.sequences; ++s) {
+    if (has_few_rows(spec, s)) few.push_back(s);
+  }
+  if (!few.empty()) attention_few(spec, in, few, out, lse);
+  if (few.size() < spec.sequences) HWY_DYNAMIC_DISPATCH(AttentionForward)(spec, in, out, lse);
 }
 
 }  // namespace attend::kernels

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "attend/kernels/attention.h"
@@ -21,6 +22,12 @@ std::vector<AttentionChunk> attention_chunks(const AttentionSpec& spec, size_t l
 
 // The pairs of a query and a key that a chunk looks at.
 size_t pairs_of(const AttentionSpec& spec, const AttentionChunk& chunk);
+
+// Whether a sequence's few queries, as a decoder has, all look at the same keys; attention_few
+// takes such sequences.
+bool has_few_rows(const AttentionSpec& spec, size_t sequence);
+void attention_few(const AttentionSpec& spec, const AttentionInputs& in,
+                   std::span<const size_t> sequences, MutableMatrix out, float* lse);
 
 size_t longest_keys(const AttentionSpec& spec);  // of any sequence
 size_t longest_queries(const AttentionSpec& spec);

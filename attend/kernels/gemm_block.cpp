@@ -151,13 +151,13 @@ void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
 void RunPass(const Pass& pass, size_t sum, Operands x) {
   const GemmJob& job = pass.job;
   const bool by_columns = job.panels == nullptr && job.b.transposed;
-  const size_t group = x.a_packed || by_columns ? 1 : PanelsAtOnce(job.m);
+  const bool one_panel = x.a_packed || by_columns;
   const float* a = x.a;
   const TileRows tiles(job.m);
   Place at{};
   for (; at.column < job.n; at.column += at.columns) {
     const size_t left = job.n - at.column;
-    at.panels = left >= group * kPanel ? group : 1;
+    at.panels = one_panel ? 1 : PanelsAtOnce(job.m, left / kPanel);
     at.columns = std::min(left, at.panels * kPanel);
     LoadRight(job, at, sum, x);
     for (size_t t = 0; t < tiles.count; ++t) {

@@ -143,7 +143,10 @@ using Kernel = void (*)(const Operands&, const Tile&);
 
 // Few rows take several panels at a time: their accumulators alone would not fill the pipeline.
 constexpr size_t kMostPanels = 4;
-HWY_INLINE size_t PanelsAtOnce(size_t rows) { return rows == 1 ? kMostPanels : rows == 2 ? 2 : 1; }
+HWY_INLINE size_t PanelsAtOnce(size_t rows, size_t left) {
+  if (rows == 1 && left >= kMostPanels) return kMostPanels;
+  return rows <= 2 && left >= 2 ? 2 : 1;
+}
 
 HWY_INLINE Kernel KernelFor(size_t rows, size_t panels, const Operands& x) {
   static constexpr Kernel kPacked[] = {MicroKernel<1, 1, true>, MicroKernel<2, 1, true>,
@@ -152,15 +155,15 @@ HWY_INLINE Kernel KernelFor(size_t rows, size_t panels, const Operands& x) {
   static constexpr Kernel kDirect[] = {MicroKernel<1, 1, false>, MicroKernel<2, 1, false>,
                                        MicroKernel<3, 1, false>, MicroKernel<4, 1, false>,
                                        MicroKernel<5, 1, false>, MicroKernel<6, 1, false>};
-  static constexpr Kernel kMorePanels[] = {MicroKernel<1, kMostPanels, false>,
-                                           MicroKernel<2, 2, false>};
+  static constexpr Kernel kTwoPanels[] = {MicroKernel<1, 2, false>, MicroKernel<2, 2, false>};
   static constexpr Kernel kByColumns[] = {MicroKernelByColumns<1>, MicroKernelByColumns<2>,
                                           MicroKernelByColumns<3>, MicroKernelByColumns<4>,
                                           MicroKernelByColumns<5>, MicroKernelByColumns<6>};
   static_assert(std::size(kPacked) == kTileRows);
   if (x.a_packed) return kPacked[rows - 1];
   if (x.b_by_columns) return kByColumns[rows - 1];
-  return panels == 1 ? kDirect[rows - 1] : kMorePanels[rows - 1];
+  if (panels == kMostPanels) return MicroKernel<1, kMostPanels, false>;
+  return panels == 2 ? kTwoPanels[rows - 1] : kDirect[rows - 1];
 }
 
 }  // namespace attend::kernels::HWY_NAMESPACE

@@ -278,6 +278,32 @@ std::vector<Problem> problems() {
        .temperature = 1.7f,
        .dropout = 0.2f},
   };
+  // A decoder's few rows, over one part of the keys and over several, beside a prompt.
+  const Problem step{.name = "step",
+                     .q_lengths = {1, 1, 9, 2, 1},
+                     .k_lengths = {70, 600, 33, 257, 256},
+                     .heads = 4,
+                     .width = 32,
+                     .value_width = 64};
+  const auto push = [&all](Problem problem, const char* name, auto change) {
+    problem.name = name;
+    change(problem);
+    all.push_back(problem);
+  };
+  all.push_back(step);
+  push(step, "step of one head", [](Problem& p) { p.heads = p.kv_heads = 1; });
+  push(step, "step of three", [](Problem& p) { p.heads = 6; });
+  push(step, "step of odd widths", [](Problem& p) { p.width = 13; });
+  push(step, "step with sinks", [](Problem& p) { p.sinks = true; });
+  push(step, "step with terms", [](Problem& p) {
+    p.bias = Shared::kSequences;
+    p.relative = true;
+    p.softcap = 1.5f;
+    p.temperature = 1.7f;
+  });
+  push(step, "sigmoid step", [](Problem& p) { p.weighting = FusedWeighting::kSigmoid; });
+  push(step, "relu step", [](Problem& p) { p.weighting = FusedWeighting::kRelu; });
+  push(step, "step with a window", [](Problem& p) { p.causal = true, p.window = 300; });
   for (const auto& [name, shared] : {std::pair{"bias", Shared::kSequences},
                                      {"bias of a batch", Shared::kHeads},
                                      {"one bias", Shared::kBoth},
@@ -327,6 +353,27 @@ TEST(AttentionKernel, HasTheSameBitsOnAnyNumberOfThreads) {
       if (first.empty()) first = attention.results();
       EXPECT_EQ(attention.results(), first);
     }
+  }
+}
+
+TEST(AttentionKernel, ASequenceHasTheBitsItHasAlone) {
+  for (const Problem& problem : problems()) {
+    if (problem.mask || problem.bias != Shared::kNone || problem.dropout > 0.0f) continue;
+    SCOPED_TRACE(problem.name);
+    Attention batch(problem), alone(problem);
+    batch.forward();
+    alone.forward();
+    std::ranges::fill(alone.out, kNaN);
+    for (size_t s = 0; s < batch.spec.sequences; ++s) {
+      AttentionSpec one = alone.spec;
+      one.sequences = 1;
+      one.q_offsets += s;
+      one.k_offsets += s;
+      attention_forward(one, alone.in, {alone.out.data(), one.heads * one.value_width},
+                        alone.lse.data());
+    }
+    EXPECT_EQ(alone.out, batch.out);
+    EXPECT_EQ(alone.lse, batch.lse);
   }
 }
 

@@ -1,0 +1,397 @@
+// Forward for a decoder's few rows, whose keys and values are read once: they are not packed but
+// used as they lie. All heads take a panel of keys before the next, so that memory is read in its
+// own order, and asked for a panel ahead. Keys are cut into parts for the threads (flash-decoding:
+// Dao et al., 2023); what the parts give is added up in their order.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "attend/base/parallel.h"
+#include "attend/base/storage.h"
+#include "attend/kernels/attention_work.h"
+#include "attend/kernels/gemm_block.h"
+#include "attend/kernels/gemm_scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attend/kernels/attention_few.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "attend/kernels/attention_additive-inl.h"
+#include "attend/kernels/attention_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace attend::kernels::HWY_NAMESPACE {
+namespace {
+
+constexpr size_t kPart = 256;               // keys
+constexpr size_t kStride = kPart + kPanel;  // of scores: not a power of two, for the cache's sake
+constexpr size_t kEnoughTasks = 8;          // for the threads to share
+constexpr size_t kSmallTask = size_t{1} << 15;  // floats of keys and values not worth a thread
+
+// Largest score, and the sum of e^(score - largest).
+struct RowState {
+  float largest = kMasked, sum = 0.0f;
+};
+
+float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
+
+// What a part of the keys gives each row of its sequence: the rows of a head lie together.
+struct Partial {
+  RowState* states;  // (rows)
+  float* sums;       // (rows, value width): values by their weights, not yet divided by the sum
+};
+
+// A sequence and what its parts have given.
+struct FewQueries {
+  size_t sequence, queries;
+  Keys keys;
+  size_t parts, first_part;  // the first is counted over all sequences
+};
+
+// Some heads of one part.
+struct FewTask {
+  const FewQueries& of;
+  Keys keys;
+  size_t head, heads;  // key heads
+  Partial to;
+};
+
+// The sum of a register's 128-bit blocks.
+using Four = hn::CappedTag<float, 4>;
+template <class DT>
+HWY_INLINE hn::Vec<Four> SumOfBlocks(DT, hn::Vec<DT> x) {
+  if constexpr (hn::MaxLanes(DT()) <= 4) {
+    return x;
+  } else {
+    const hn::Half<DT> half;
+    return SumOfBlocks(half, hn::Add(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
+  }
+}
+
+// The sums of four registers, one beside the other.
+HWY_INLINE hn::Vec<Four> SumsOfFour(V a, V b, V c, V d) {
+  const D one;
+  const hn::Repartition<double, D> pairs;
+  const V ab = hn::Add(hn::InterleaveLower(one, a, b), hn::InterleaveUpper(one, a, b));
+  const V cd = hn::Add(hn::InterleaveLower(one, c, d), hn::InterleaveUpper(one, c, d));
+  const auto p = hn::BitCast(pairs, ab), q = hn::BitCast(pairs, cd);
+  return SumOfBlocks(one, hn::Add(hn::BitCast(one, hn::InterleaveLower(pairs, p, q)),
+                                  hn::BitCast(one, hn::InterleaveUpper(pairs, p, q))));
+}
+
+// to[r * stride + j] = alpha (row r).(key j), for one or two rows and whole registers: each key is
+// read once, in its order. Up to three floats past the last key are written.
+template <size_t kRows>
+HWY_NOINLINE void DotKeys(const float* q, size_t width, const Matrix& k, size_t keys, float alpha,
+                          float* to, size_t stride) {
+  for (size_t key = 0; key < keys; key += 4) {
+    const float* rows[4];
+    for (size_t j = 0; j < 4; ++j) rows[j] = k.data + std::min(key + j, keys - 1) * k.stride;
+    V sum[kRows][4];
+#pragma GCC unroll 2
+    for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (size_t j = 0; j < 4; ++j) sum[r][j] = hn::Zero(D());
+    }
+    for (size_t i = 0; i < width; i += kLanes) {
+#pragma GCC unroll 4
+      for (size_t j = 0; j < 4; ++j) {
+        const V x = hn::LoadU(D(), rows[j] + i);
+#pragma GCC unroll 2
+        for (size_t r = 0; r < kRows; ++r) {
+          sum[r][j] = hn::MulAdd(hn::LoadU(D(), q + r * width + i), x, sum[r][j]);
+        }
+      }
+    }
+#pragma GCC unroll 2
+    for (size_t r = 0; r < kRows; ++r) {
+      const auto four = SumsOfFour(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
+      hn::StoreU(hn::Mul(hn::Set(Four(), alpha), four), Four(), to + r * stride + key);
+    }
+  }
+}
+
+// One task on one thread.
+class FewPart {
+ public:
+  FewPart(const AttentionSpec& spec, const AttentionInputs& in, const FewTask& task)
+      : spec_(spec), in_(in), task_(task), rows_(task.of.queries * spec.group()) {
+    const size_t rows = task.heads * rows_;
+    const size_t widths[] = {rows * spec.width, rows * kStride, spec.width * kPanel};
+    size_t total = 0;
+    for (const size_t width : widths) total += Pieces::padded(width);
+    Pieces pieces(gemm_scratch(Scratch::kAttention, total));
+    queries_ = pieces.take(widths[0]);
+    scores_ = pieces.take(widths[1]);
+    panel_ = pieces.take(widths[2]);
+  }
+
+  void Run() {
+    if (spec_.vector != nullptr) {
+      AdditiveScores();
+    } else {
+      CopyQueries();
+      for (size_t key = task_.keys.begin; key < task_.keys.end; key += kPanel) DotScores(key);
+    }
+    for (size_t r = 0; r < task_.heads * rows_; ++r) Weigh(r);
+    for (size_t key = task_.keys.begin; key < task_.keys.end; key += kPanel) AddValues(key);
+  }
+
+ private:
+  QueryRow RowAt(size_t r) const {  // of the task
+    const size_t query = r % task_.of.queries;
+    const size_t head = task_.head * spec_.group() + r / task_.of.queries;
+    return {spec_.q_begin(task_.of.sequence) + query, query, head, task_.of.keys, false};
+  }
+  const float* KeyRow(size_t key) const {
+    return in_.k.data + (spec_.k_begin(task_.of.sequence) + key) * in_.k.stride +
+           task_.head * spec_.width;
+  }
+  const float* ValueRow(size_t key) const {
+    return in_.v.data + (spec_.k_begin(task_.of.sequence) + key) * in_.v.stride +
+           task_.head * spec_.value_width;
+  }
+  float* ScoresOf(size_t r) const { return scores_ + r * kStride; }
+  size_t FirstRow() const { return task_.head * rows_; }  // of the task in its sequence
+
+  void CopyQueries() {
+    for (size_t r = 0; r < task_.heads * rows_; ++r) {
+      std::copy_n(RowOf(RowAt(r), in_.q, spec_.width), spec_.width, queries_ + r * spec_.width);
+    }
+  }
+
+  // Asks for one head's share of rows that come next, each with all heads of the task.
+  template <typename RowAtKey>
+  void AskFor(Keys next, size_t head, size_t width, RowAtKey row) const {
+    const size_t count = next.count(), end = next.begin + count * (head + 1) / task_.heads;
+    for (size_t key = next.begin + count * head / task_.heads; key < end; ++key) {
+      const float* floats = row(key);
+      for (size_t i = 0; i < task_.heads * width; i += 64 / sizeof(float)) {
+        __builtin_prefetch(floats + i, 0, 2);
+      }
+    }
+  }
+
+  // Scores of one panel of keys, or what is left of it. The values follow the last of them.
+  void DotScores(size_t key) {
+    const size_t left = std::min(kPanel, task_.keys.end - key);
+    const Keys next = task_.keys.And({key + kPanel, key + 2 * kPanel});
+    const Keys first_values = task_.keys.And({task_.keys.begin, task_.keys.begin + kPanel});
+    for (size_t h = 0; h < task_.heads; ++h) {
+      if (!next.empty()) {
+        AskFor(next, h, spec_.width, [this](size_t k) { return KeyRow(k); });
+      } else {
+        AskFor(first_values, h, spec_.value_width, [this](size_t k) { return ValueRow(k); });
+      }
+      DotOneHead(h, key, left);
+    }
+  }
+
+  void DotOneHead(size_t h, size_t key, size_t left) {
+    const float* q = queries_ + h * rows_ * spec_.width;
+    const Matrix k{KeyRow(key) + h * spec_.width, in_.k.stride};
+    float* to = ScoresOf(h * rows_) + (key - task_.keys.begin);
+    if (rows_ > 2 || spec_.width % kLanes != 0) {
+      return MultiplyFewKeys({q, rows_, spec_.width}, k, left, spec_.scale, panel_, to, kStride);
+    }
+    (rows_ == 1 ? DotKeys<1> : DotKeys<2>)(q, spec_.width, k, left, spec_.scale, to, kStride);
+  }
+
+  void AdditiveScores() {
+    for (size_t r = 0; r < task_.heads * rows_; ++r) {
+      const QueryRow row = RowAt(r);
+      const AdditiveBlock block{spec_, in_, task_.of.sequence, row.head / spec_.group()};
+      for (size_t key = task_.keys.begin; key < task_.keys.end; ++key) {
+        ScoresOf(r)[key - task_.keys.begin] = spec_.scale * AdditiveScore(block.Pair(row, key));
+      }
+    }
+  }
+
+  // Scores become weights, not yet divided by their sum.
+  void Weigh(size_t r) {
+    float* s = ScoresOf(r);
+    const size_t size = task_.keys.count();
+    ScoreTerms{spec_, task_.of.sequence}.Finish(RowAt(r), task_.keys, s, nullptr);
+    if (spec_.weighting != FusedWeighting::kSoftmax) {
+      return WeighScores(spec_.weighting, 0.0f, s, size);
+    }
+    RowState& state = task_.to.states[FirstRow() + r];
+    state.largest = std::max(kMasked, Largest(s, size));
+    const V offset = hn::Set(D(), Finite(state.largest));
+    state.sum = TransformSum(
+        s, size, [=](V x) { return Exp(hn::Sub(x, offset)); }, s);
+  }
+
+  // The values of a panel's worth of keys.
+  void AddValues(size_t key) {
+    const Keys now = task_.keys.And({key, key + kPanel});
+    const Keys next = task_.keys.And({key + kPanel, key + 2 * kPanel});
+    const size_t panels = spec_.value_width / kPanel;
+    Operands x{.size = now.count(),
+               .a_packed = false,
+               .a_stride = kStride,
+               .b_step = in_.v.stride,
+               .panel_step = kPanel,
+               .b_by_columns = false};
+    Tile tile{.alpha = 1.0f,
+              .beta = key == task_.keys.begin ? 0.0f : 1.0f,
+              .from_stride = spec_.value_width,
+              .bias = nullptr,
+              .to_stride = spec_.value_width};
+    for (size_t h = 0; h < task_.heads; ++h) {
+      AskFor(next, h, spec_.value_width, [this](size_t k) { return ValueRow(k); });
+      x.a = ScoresOf(h * rows_) + (key - task_.keys.begin);
+      float* sums = task_.to.sums + (FirstRow() + h * rows_) * spec_.value_width;
+      for (size_t p = 0; p < panels;) {
+        const size_t wide = PanelsAtOnce(rows_, panels - p);
+        x.b = ValueRow(key) + h * spec_.value_width + p * kPanel;
+        tile.to = sums + p * kPanel;
+        tile.from = tile.to;
+        KernelFor(rows_, wide, x)(x, tile);
+        p += wide;
+      }
+    }
+  }
+
+  const AttentionSpec& spec_;
+  const AttentionInputs& in_;
+  const FewTask& task_;
+  size_t rows_;  // of one key head
+  float *queries_, *scores_, *panel_;
+};
+
+// Partials of all sequences, and what becomes of them.
+class FewForward {
+ public:
+  FewForward(const AttentionSpec& spec, const AttentionInputs& in, std::span<const size_t> few,
+             MutableMatrix out, float* lse)
+      : spec_(spec), in_(in), out_(out), lse_(lse) {
+    size_t most_rows = 0;
+    for (const size_t s : few) {
+      const Keys keys = KeysOf(spec, {s, 0, 0, spec.q_count(s)});
+      const size_t parts = (keys.count() + kPart - 1) / kPart;
+      of_.push_back({s, spec.q_count(s), keys, parts, parts_});
+      parts_ += parts;
+      floats_ += keys.count() * spec.kv_heads * (spec.width + spec.value_width);
+      most_rows = std::max(most_rows, spec.q_count(s) * spec.heads);
+    }
+    state_step_ = most_rows;
+    sum_step_ = most_rows * spec.value_width;
+    states_.resize(parts_ * state_step_);
+    sums_ = std::make_unique<Storage>(parts_ * sum_step_ * sizeof(float));
+  }
+
+  void Run() {
+    const bool share = !runs_alone() && floats_ >= kSmallTask;
+    const size_t groups =
+        share ? std::clamp<size_t>((kEnoughTasks + parts_ - 1) / parts_, 1, spec_.kv_heads) : 1;
+    const size_t tasks = parts_ * groups;
+    parallel_for(tasks, kSmallTask * tasks / (floats_ + 1) + 1, [&](size_t begin, size_t end) {
+      for (size_t task = begin; task < end; ++task) RunTask(task / groups, task % groups, groups);
+    });
+    for (const FewQueries& of : of_) {
+      for (size_t r = 0; r < of.queries * spec_.heads; ++r) Finish(of, r);
+    }
+  }
+
+ private:
+  Partial PartialOf(size_t part) {
+    return {states_.data() + part * state_step_,
+            static_cast<float*>(sums_->data()) + part * sum_step_};
+  }
+
+  void RunTask(size_t part, size_t group, size_t groups) {
+    const auto after = std::ranges::upper_bound(of_, part, {}, &FewQueries::first_part);
+    const FewQueries& of = *std::prev(after);
+    const size_t begin = of.keys.begin + (part - of.first_part) * kPart;
+    const size_t head = spec_.kv_heads * group / groups;
+    const FewTask task{of, of.keys.And({begin, begin + kPart}), head,
+                       spec_.kv_heads * (group + 1) / groups - head, PartialOf(part)};
+    FewPart(spec_, in_, task).Run();
+  }
+
+  // Adds up what the parts gave row r of a sequence.
+  void Finish(const FewQueries& of, size_t r) {
+    const size_t width = spec_.value_width, head = r / of.queries;
+    const size_t row = spec_.q_begin(of.sequence) + r % of.queries;
+    const bool softmax = spec_.weighting == FusedWeighting::kSoftmax;
+    RowState all;
+    if (spec_.sinks != nullptr && softmax) all = {spec_.sinks[head], 1.0f};
+    for (size_t p = 0; p < of.parts && softmax; ++p) {
+      const RowState part = PartialOf(of.first_part + p).states[r];
+      const float largest = std::max(all.largest, part.largest);
+      all.sum = all.sum * Factor(all.largest, largest) + part.sum * Factor(part.largest, largest);
+      all.largest = largest;
+    }
+    const float divisor = all.sum == 0.0f ? 0.0f : 1.0f / all.sum;
+    float* out = out_.data + row * out_.stride + head * width;
+    for (size_t p = 0; p < of.parts; ++p) {
+      const Partial part = PartialOf(of.first_part + p);
+      const V factor =
+          hn::Set(D(), softmax ? Factor(part.states[r].largest, all.largest) * divisor : 1.0f);
+      const float* sums = part.sums + r * width;
+      if (p == 0) {
+        Transform(
+            out, width, [=](V x) { return hn::Mul(x, factor); }, sums);
+      } else {
+        Transform(
+            out, width, [=](V x, V y) { return hn::MulAdd(x, factor, y); }, sums, out);
+      }
+    }
+    if (lse_ == nullptr || !softmax) return;
+    float log = all.sum == 0.0f ? 1.0f : all.sum;
+    Transform(
+        &log, 1, [](V x) { return Log(x); }, &log);
+    lse_[row * spec_.heads + head] = all.sum == 0.0f ? kMasked : all.largest + log;
+  }
+
+  // What a sum relative to one largest score is multiplied with to be relative to a larger one.
+  static float Factor(float largest, float larger) {
+    return largest == larger ? 1.0f : std::exp(largest - larger);
+  }
+
+  const AttentionSpec& spec_;
+  const AttentionInputs& in_;
+  MutableMatrix out_;
+  float* lse_;
+  std::vector<FewQueries> of_;
+  size_t parts_ = 0, floats_ = 0, state_step_ = 0, sum_step_ = 0;
+  std::vector<RowState> states_;
+  std::unique_ptr<Storage> sums_;
+};
+
+void AttentionFew(const AttentionSpec& spec, const AttentionInputs& in,
+                  std::span<const size_t> sequences, MutableMatrix out, float* lse) {
+  FewForward(spec, in, sequences, out, lse).Run();
+}
+
+}  // namespace
+}  // namespace attend::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace attend::kernels {
+
+HWY_EXPORT(AttentionFew);
+
+bool has_few_rows(const AttentionSpec& spec, size_t sequence) {
+  const size_t queries = spec.q_count(sequence);
+  if (queries == 0 || queries * spec.group() > kTileRows) return false;
+  if (spec.mask.data != nullptr || spec.dropout.chance > 0.0f) return false;
+  if (spec.value_width % panel_width() != 0) return false;
+  const KeyRange* range = spec.ranges + spec.q_begin(sequence);
+  return range->begin < range->end && std::all_of(range, range + queries, [&](KeyRange r) {
+           return r.begin == range->begin && r.end == range->end;
+         });
+}
+
+void attention_few(const AttentionSpec& spec, const AttentionInputs& in,
+                   std::span<const size_t> sequences, MutableMatrix out, float* lse) {
+  HWY_DYNAMIC_DISPATCH(AttentionFew)(spec, in, sequences, out, lse);
+}
+
+}  // namespace attend::kernels
+#endif
