@@ -85,6 +85,9 @@ HWY_INLINE void AddTerm(Accumulators<kRows, kVectors>& sum, const float* a, size
   }
 }
 
+// How far ahead b is asked for where it is packed; kRowsAhead where it is not.
+constexpr size_t kTermsAhead = 32;
+
 // kRows rows of kPanels panels. Out of line, for the sake of its registers.
 template <size_t kRows, size_t kPanels, bool kPackedLeft>
 HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
@@ -95,6 +98,7 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
   const float* b = x.b;
   const size_t a_stride = kPackedLeft ? 1 : x.a_stride, a_step = kPackedLeft ? kTileRows : 1;
   const size_t b_step = x.b_step, panel_step = x.panel_step;
+  const size_t ahead = (b_step == kPanel ? kTermsAhead : kRowsAhead) * b_step;
 #pragma GCC unroll 4
   for (size_t k = x.size; k != 0; --k) {
     V row[kVectors];
@@ -104,9 +108,10 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
     }
     AddTerm<kRows, kVectors>(sum, a, a_stride, row);
     if constexpr (!kPackedLeft && kRows < kTileRows) {
-      // Few rows wait for memory; and where b is not packed, its rows are too far apart to foresee.
+      // Few rows wait for memory, and nothing foresees where a panel begins or rows are far apart.
+      // The line beside the one asked for comes with it.
 #pragma GCC unroll 16
-      for (size_t p = 0; p < kPanels; ++p) __builtin_prefetch(b + 8 * b_step + p * panel_step);
+      for (size_t p = 0; p < kPanels; ++p) __builtin_prefetch(b + ahead + p * panel_step, 0, 2);
     }
     a += a_step;
     b += b_step;
