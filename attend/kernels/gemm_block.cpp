@@ -12,6 +12,7 @@
 
 #include "attend/kernels/gemm_micro-inl.h"
 #include "attend/kernels/gemm_pack-inl.h"
+#include "attend/kernels/loops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attend::kernels::HWY_NAMESPACE {
@@ -50,8 +51,9 @@ struct Place {
   size_t row, rows, column, columns, panels;
 };
 
-// z (rows, width), of which at.columns count, from the preactivation on. Changes z.
-void Finish(const GemmJob& job, const Place& at, float* z, size_t width) {
+// z (rows, width), of which at.columns count, from the preactivation on, goes to its place. Changes
+// z.
+void Finish(const GemmJob& job, const Place& at, float* z, size_t width, MutableMatrix to) {
   const MutableMatrix kept = job.options.preactivation;
   const Matrix residual = job.options.residual;
   const auto offset = [&at](size_t i, size_t stride) { return (at.row + i) * stride + at.column; };
@@ -66,7 +68,7 @@ void Finish(const GemmJob& job, const Place& at, float* z, size_t width) {
     if (residual.data != nullptr) {
       AddRow(residual.data + offset(i, residual.stride), at.columns, row);
     }
-    CopyRow(row, at.columns, job.c.data + offset(i, job.c.stride));
+    CopyRow(row, at.columns, to.data + offset(i, to.stride));
   }
 }
 
@@ -95,7 +97,7 @@ HWY_NOINLINE void TileAside(const Pass& pass, const Place& at, const Operands& x
     aside.bias = bias;
   }
   KernelFor(at.rows, at.panels, x)(x, aside);
-  if (pass.last) return Finish(pass.job, at, z, width);
+  if (pass.last) return Finish(pass.job, at, z, width, pass.to);
   for (size_t i = 0; i < at.rows; ++i) {
     CopyRow(z + i * width, at.columns, tile.to + i * tile.to_stride);
   }
@@ -171,15 +173,12 @@ void RunPass(const Pass& pass, size_t sum, Operands x) {
 
 constexpr size_t kFewColumns = 128;
 
-void OneThread(const GemmJob& job) {
+// All passes: sums so far go to `sums`, the last to `to`.
+void Multiply(const GemmJob& job, MutableMatrix sums, MutableMatrix to) {
   // Packing a pays when many columns use it.
   const bool direct = !job.a.transposed && (job.m <= kTileRows || job.n <= kFewColumns);
   const TileRows tiles(job.m);
   float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, tiles.count * kLeftTile);
-  // C as the residual must stay whole until the last pass.
-  const bool aside = job.options.residual.data == job.c.data && job.k > kSumBlock;
-  const MutableMatrix sums =
-      aside ? MutableMatrix{gemm_scratch(Scratch::kSums, job.m * job.n), job.n} : job.c;
   // A sum of nothing still takes one pass.
   for (size_t sum = 0; sum == 0 || sum < job.k; sum += kSumBlock) {
     const size_t size = std::min(kSumBlock, job.k - sum);
@@ -190,8 +189,48 @@ void OneThread(const GemmJob& job) {
     } else {
       PackLeft(job.a, tiles, sum, size, packed);
     }
-    RunPass({job, first, last, first ? job.c : sums, last ? job.c : sums}, sum, x);
+    RunPass({job, first, last, first ? job.c : sums, last ? to : sums}, sum, x);
   }
+}
+
+// Many rows: what follows the sum is done by whole rows, while they are still in L2. Until the
+// residual has been added, C may be it.
+void MultiplyThenFinish(const GemmJob& job, bool residual_is_c) {
+  const GemmOptions& options = job.options;
+  const MutableMatrix kept = options.preactivation;
+  const MutableMatrix aside{nullptr, job.n};
+  MutableMatrix z = kept.data != nullptr ? kept : residual_is_c ? aside : job.c;
+  if (z.data == nullptr) z.data = gemm_scratch(Scratch::kSums, job.m * job.n);
+  GemmJob product = job;
+  product.options = {.alpha = options.alpha, .beta = options.beta, .bias = options.bias};
+  Multiply(product, z, z);
+
+  const bool adds = options.residual.data != nullptr;
+  float* const row = kept.data != nullptr && adds ? gemm_scratch(Scratch::kSums, job.n) : nullptr;
+  for (size_t i = 0; i < job.m; ++i) {
+    const float* sums = z.data + i * z.stride;
+    float* const to = job.c.data + i * job.c.stride;
+    float* const active = row != nullptr ? row : adds ? z.data + i * z.stride : to;
+    if (options.activation != Activation::kIdentity) {
+      activate(options.activation, sums, active, job.n);
+      sums = active;
+    }
+    if (adds) {
+      const auto add = [](V x, V y) { return hn::Add(x, y); };
+      Transform(to, job.n, add, sums, options.residual.data + i * options.residual.stride);
+    } else if (sums != to) {
+      CopyRow(sums, job.n, to);
+    }
+  }
+}
+
+void OneThread(const GemmJob& job) {
+  const bool residual_is_c = job.options.residual.data == job.c.data;
+  if (job.m > kTileRows && HasTail(job.options)) return MultiplyThenFinish(job, residual_is_c);
+  const bool aside = residual_is_c && job.k > kSumBlock;
+  const MutableMatrix sums =
+      aside ? MutableMatrix{gemm_scratch(Scratch::kSums, job.m * job.n), job.n} : job.c;
+  Multiply(job, sums, job.c);
 }
 
 }  // namespace attend::kernels::HWY_NAMESPACE
