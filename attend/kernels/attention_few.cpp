@@ -4,6 +4,7 @@
 // Dao et al., 2023); what the parts give is added up in their order.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <vector>
@@ -82,16 +83,36 @@ HWY_INLINE hn::Vec<Four> SumsOfFour(V a, V b, V c, V d) {
                                   hn::BitCast(one, hn::InterleaveUpper(pairs, p, q))));
 }
 
-// to[r * stride + j] = alpha (row r).(key j), for one or two rows and whole registers: each key is
-// read once, in its order. Up to three floats past the last key are written.
+// Rows that come next, all heads of a task in each: asked for head by head while others are at
+// work, for a burst of requests would be waited for.
+struct Ahead {
+  const float* row;
+  size_t stride, rows, heads, width;
+  size_t head = 0;
+
+  HWY_INLINE void Ask() {
+    if (rows == 0) return;
+    const float* floats = row + head * width;
+    for (size_t i = 0; i < width; i += 64 / sizeof(float)) __builtin_prefetch(floats + i, 0, 2);
+    if (++head < heads) return;
+    head = 0;
+    row += stride;
+    --rows;
+  }
+};
+
+// to[r * stride + j] = alpha (row r).(key j), for so many rows that their sums fit into registers,
+// and whole registers: each key is read once, in its order. Up to three floats past the last key
+// are written.
 template <size_t kRows>
 HWY_NOINLINE void DotKeys(const float* q, size_t width, const Matrix& k, size_t keys, float alpha,
-                          float* to, size_t stride) {
+                          float* to, size_t stride, Ahead& ahead) {
   for (size_t key = 0; key < keys; key += 4) {
+    for (size_t j = 0; j < 4; ++j) ahead.Ask();
     const float* rows[4];
     for (size_t j = 0; j < 4; ++j) rows[j] = k.data + std::min(key + j, keys - 1) * k.stride;
     V sum[kRows][4];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
       for (size_t j = 0; j < 4; ++j) sum[r][j] = hn::Zero(D());
@@ -100,19 +121,25 @@ HWY_NOINLINE void DotKeys(const float* q, size_t width, const Matrix& k, size_t 
 #pragma GCC unroll 4
       for (size_t j = 0; j < 4; ++j) {
         const V x = hn::LoadU(D(), rows[j] + i);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (size_t r = 0; r < kRows; ++r) {
           sum[r][j] = hn::MulAdd(hn::LoadU(D(), q + r * width + i), x, sum[r][j]);
         }
       }
     }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (size_t r = 0; r < kRows; ++r) {
       const auto four = SumsOfFour(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
       hn::StoreU(hn::Mul(hn::Set(Four(), alpha), four), Four(), to + r * stride + key);
     }
   }
 }
+
+#if HWY_MAX_BYTES >= 64
+constexpr decltype(&DotKeys<1>) kDotKeys[] = {DotKeys<1>, DotKeys<2>, DotKeys<3>, DotKeys<4>};
+#else
+constexpr decltype(&DotKeys<1>) kDotKeys[] = {DotKeys<1>, DotKeys<2>};
+#endif
 
 // One task on one thread.
 class FewPart {
@@ -163,41 +190,31 @@ class FewPart {
     }
   }
 
-  // Asks for one head's share of rows that come next, each with all heads of the task.
-  template <typename RowAtKey>
-  void AskFor(Keys next, size_t head, size_t width, RowAtKey row) const {
-    const size_t count = next.count(), end = next.begin + count * (head + 1) / task_.heads;
-    for (size_t key = next.begin + count * head / task_.heads; key < end; ++key) {
-      const float* floats = row(key);
-      for (size_t i = 0; i < task_.heads * width; i += 64 / sizeof(float)) {
-        __builtin_prefetch(floats + i, 0, 2);
-      }
-    }
-  }
-
   // Scores of one panel of keys, or what is left of it. The values follow the last of them.
   void DotScores(size_t key) {
     const size_t left = std::min(kPanel, task_.keys.end - key);
     const Keys next = task_.keys.And({key + kPanel, key + 2 * kPanel});
-    const Keys first_values = task_.keys.And({task_.keys.begin, task_.keys.begin + kPanel});
-    for (size_t h = 0; h < task_.heads; ++h) {
-      if (!next.empty()) {
-        AskFor(next, h, spec_.width, [this](size_t k) { return KeyRow(k); });
-      } else {
-        AskFor(first_values, h, spec_.value_width, [this](size_t k) { return ValueRow(k); });
-      }
-      DotOneHead(h, key, left);
-    }
+    Ahead ahead = next.empty() ? ValuesAhead(task_.keys.begin) : KeysAhead(next);
+    for (size_t h = 0; h < task_.heads; ++h) DotOneHead(h, key, left, ahead);
   }
 
-  void DotOneHead(size_t h, size_t key, size_t left) {
+  Ahead KeysAhead(Keys next) const {
+    return {KeyRow(next.begin), in_.k.stride, next.count(), task_.heads, spec_.width};
+  }
+  Ahead ValuesAhead(size_t key) const {
+    const size_t count = std::min(kPanel, task_.keys.end - key);
+    return {ValueRow(key), in_.v.stride, count, task_.heads, spec_.value_width};
+  }
+
+  void DotOneHead(size_t h, size_t key, size_t left, Ahead& ahead) {
     const float* q = queries_ + h * rows_ * spec_.width;
     const Matrix k{KeyRow(key) + h * spec_.width, in_.k.stride};
     float* to = ScoresOf(h * rows_) + (key - task_.keys.begin);
-    if (rows_ > 2 || spec_.width % kLanes != 0) {
+    if (rows_ > std::size(kDotKeys) || spec_.width % kLanes != 0) {
+      for (size_t i = 0; i < kPanel; ++i) ahead.Ask();
       return MultiplyFewKeys({q, rows_, spec_.width}, k, left, spec_.scale, panel_, to, kStride);
     }
-    (rows_ == 1 ? DotKeys<1> : DotKeys<2>)(q, spec_.width, k, left, spec_.scale, to, kStride);
+    kDotKeys[rows_ - 1](q, spec_.width, k, left, spec_.scale, to, kStride, ahead);
   }
 
   void AdditiveScores() {
@@ -228,7 +245,6 @@ class FewPart {
   // The values of a panel's worth of keys.
   void AddValues(size_t key) {
     const Keys now = task_.keys.And({key, key + kPanel});
-    const Keys next = task_.keys.And({key + kPanel, key + 2 * kPanel});
     const size_t panels = spec_.value_width / kPanel;
     Operands x{.size = now.count(),
                .a_packed = false,
@@ -242,7 +258,6 @@ class FewPart {
               .bias = nullptr,
               .to_stride = spec_.value_width};
     for (size_t h = 0; h < task_.heads; ++h) {
-      AskFor(next, h, spec_.value_width, [this](size_t k) { return ValueRow(k); });
       x.a = ScoresOf(h * rows_) + (key - task_.keys.begin);
       float* sums = task_.to.sums + (FirstRow() + h * rows_) * spec_.value_width;
       for (size_t p = 0; p < panels;) {

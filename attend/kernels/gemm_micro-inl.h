@@ -85,8 +85,7 @@ HWY_INLINE void AddTerm(Accumulators<kRows, kVectors>& sum, const float* a, size
   }
 }
 
-// How far ahead b is asked for where it is packed; kRowsAhead where it is not.
-constexpr size_t kTermsAhead = 32;
+constexpr size_t kTermsAhead = 32;  // b is asked for
 
 // kRows rows of kPanels panels. Out of line, for the sake of its registers.
 template <size_t kRows, size_t kPanels, bool kPackedLeft>
@@ -98,7 +97,7 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
   const float* b = x.b;
   const size_t a_stride = kPackedLeft ? 1 : x.a_stride, a_step = kPackedLeft ? kTileRows : 1;
   const size_t b_step = x.b_step, panel_step = x.panel_step;
-  const size_t ahead = (b_step == kPanel ? kTermsAhead : kRowsAhead) * b_step;
+  const size_t ahead = kTermsAhead * b_step;
 #pragma GCC unroll 4
   for (size_t k = x.size; k != 0; --k) {
     V row[kVectors];
@@ -109,9 +108,11 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
     AddTerm<kRows, kVectors>(sum, a, a_stride, row);
     if constexpr (!kPackedLeft && kRows < kTileRows) {
       // Few rows wait for memory, and nothing foresees where a panel begins or rows are far apart.
-      // The line beside the one asked for comes with it.
 #pragma GCC unroll 16
-      for (size_t p = 0; p < kPanels; ++p) __builtin_prefetch(b + ahead + p * panel_step, 0, 2);
+      for (size_t v = 0; v < kVectors; ++v) {
+        if (v * kLanes % 16 != 0) continue;
+        __builtin_prefetch(b + ahead + v / 2 * panel_step + v % 2 * kLanes, 0, 2);
+      }
     }
     a += a_step;
     b += b_step;
