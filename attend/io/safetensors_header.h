@@ -13,7 +13,7 @@ namespace attend {
 // A large model has tens of thousands of tensors, of some 100 bytes each in the header. What is
 // written keeps to the same limits.
 inline constexpr size_t kMaxHeaderBytes = size_t{4} << 20;
-inline constexpr size_t kMaxTensors = size_t{1} << 16;
+inline constexpr size_t kMaxTensors = size_t{1} << 15;
 inline constexpr size_t kMaxTensorName = 512;
 inline constexpr size_t kMaxHeaderText = size_t{1} << 20;  // of the metadata
 inline constexpr size_t kMaxMetadata = 1024;               // entries

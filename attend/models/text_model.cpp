@@ -30,9 +30,10 @@ void check_vocabularies(const TextModel& model, const ModelDirectory& directory)
 // Label models wrote their labels once, as sequences of one token: config.json of that time as it
 // is written now.
 std::string upgraded(const std::string& text, const std::string& origin) {
+  if (peek(text, "kind", origin) != "label") return text;
   const auto outputs_text = peek(text, "label.target_vocabulary", origin);
   const auto encoder_text = peek(text, "label.encoder", origin);
-  if (peek(text, "kind", origin) != "label" || !outputs_text || !encoder_text) return text;
+  if (!outputs_text || !encoder_text) return text;
   const Json json = parse_bounded_json(text, origin, {});
   Json label = json["label"];
   const std::string encoder = *encoder_text;
