@@ -45,11 +45,11 @@ struct Partial {
   float* sums;       // (rows, value width): values by their weights, not yet divided by the sum
 };
 
-// A sequence and what its parts have given.
+// A sequence, and how its keys are cut.
 struct FewQueries {
   size_t sequence, queries;
   Keys keys;
-  size_t parts, first_part;  // the first is counted over all sequences
+  size_t parts, first_part;  // counted over all sequences
 };
 
 // Some heads of one part.
