@@ -185,8 +185,8 @@ class StateTest(PageTest):
         self.write_and_open_a_head()
         self.browser.run("document.querySelector('.matrix').dispatchEvent("
                          "new KeyboardEvent('keydown', { key: 'ArrowDown' })); location.href = 'about:blank'")
-        self.browser.wait("return location.href === 'about:blank'")
-        self.browser.run("history.back()")
+        self.browser.wait("return location.href === 'about:blank' && document.readyState === 'complete'")
+        self.browser.back()
         self.wait_for_state("row", "0")
 
     def test_large_maps_are_not_all_kept(self):

@@ -114,7 +114,11 @@ class Browser:
         """Writes a text into a field, instead of what stood there."""
         element = self.find(css)
         self._call("POST", f"{self.session}/element/{element}/clear", {})
-        self._call("POST", f"{self.session}/element/{element}/value", {"text": text})
+        if all(ord(c) < 0x10000 for c in text):
+            self._call("POST", f"{self.session}/element/{element}/value", {"text": text})
+        else:  # Some versions have no keys for these: what an input method would do.
+            self.run("arguments[0].focus(); document.execCommand('insertText', false, arguments[1])",
+                     {ELEMENT: element}, text)
 
     def keys(self, *names):
         """Presses keys where the focus is: names of KEYS, or single characters."""
@@ -130,6 +134,10 @@ class Browser:
 
     def click_at(self, x, y):
         self._mouse(x, y, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+
+    def back(self):
+        """To the page before this one; unlike history.back(), which a page that has just come may not heed."""
+        self._call("POST", self.session + "/back", {})
 
     def run(self, script, *arguments):
         """What a script returns; a promise is waited for."""
