@@ -10,7 +10,7 @@
 
 namespace attend {
 
-// A large model has tens of thousands of tensors, of some 100 bytes each in the header. What is
+// A large model has thousands of tensors, of some 100 bytes each in the header. What is
 // written keeps to the same limits.
 inline constexpr size_t kMaxHeaderBytes = size_t{4} << 20;
 inline constexpr size_t kMaxTensors = size_t{1} << 15;

@@ -28,13 +28,6 @@ constexpr size_t kLongestPart = 480;  // queries that share one packing of the k
 // A panel past each row keeps rows of a window from competing for the same cache sets.
 constexpr size_t kScoreStride = kWindow + kPanel;
 
-// Largest score so far, and the sum of e^(score - largest).
-struct RowState {
-  float largest, sum;
-};
-
-float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
-
 // One chunk on one thread.
 class Forward {
  public:

@@ -32,13 +32,6 @@ constexpr size_t kStride = kPart + kPanel;  // of scores: not a power of two, fo
 constexpr size_t kEnoughTasks = 8;          // for the threads to share
 constexpr size_t kSmallTask = size_t{1} << 15;  // floats of keys and values not worth a thread
 
-// Largest score, and the sum of e^(score - largest).
-struct RowState {
-  float largest = kMasked, sum = 0.0f;
-};
-
-float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
-
 // What a part of the keys gives each row of its sequence: the rows of a head lie together.
 struct Partial {
   RowState* states;  // (rows)

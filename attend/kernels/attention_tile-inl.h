@@ -26,6 +26,13 @@ namespace attend::kernels::HWY_NAMESPACE {
 constexpr size_t kBlockRows = 192;  // query rows at a time, thirty-two tiles
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
+// Of the softmax of a row: the largest score so far, and the sum of e^(score - largest).
+struct RowState {
+  float largest = kMasked, sum = 0.0f;
+};
+
+HWY_INLINE float Finite(float largest) { return largest == kMasked ? 0.0f : largest; }
+
 HWY_INLINE size_t RoundDown(size_t x, size_t step) { return x / step * step; }
 HWY_INLINE size_t RoundUp(size_t x, size_t step) { return (x + step - 1) / step * step; }
 

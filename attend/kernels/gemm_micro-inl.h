@@ -110,7 +110,7 @@ HWY_NOINLINE void MicroKernel(const Operands& x, const Tile& tile) {
       // Few rows wait for memory, and nothing foresees where a panel begins or rows are far apart.
 #pragma GCC unroll 16
       for (size_t v = 0; v < kVectors; ++v) {
-        if (v * kLanes % 16 != 0) continue;
+        if (v * kLanes % 16 != 0) continue;  // one request for each cache line
         __builtin_prefetch(b + ahead + v / 2 * panel_step + v % 2 * kLanes, 0, 2);
       }
     }

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Trains nanoGPT's CPU setting with PyTorch, as nanoGPT does, on what recipes/shakespeare/get-data made, and measures it
-over all windows of the held-out text that do not overlap: what `attend evaluate --text` prints of the model of
-recipes/shakespeare/gpt.yaml."""
+"""Trains nanoGPT's CPU setting with PyTorch, as nanoGPT does, on the data of recipes/shakespeare/get-data, and measures
+its loss over all adjacent windows of the held-out text, as `attend evaluate --text` does for the recipe's models."""
 import argparse
 import math
 from pathlib import Path
@@ -72,7 +71,7 @@ def main():
         model(windows[:, :-1], windows[:, 1:]).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-    print(f'{args.steps} steps, seed {args.seed}: {loss_over_windows(model, ids["valid"]):.4f} nats a character')
+    print(f'{args.steps} steps, seed {args.seed}: {loss_over_windows(model, ids["valid"]):.4f} nats per character')
 
 
 if __name__ == '__main__':

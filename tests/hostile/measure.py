@@ -69,7 +69,7 @@ def faults(code, text, seconds, memory, file, expected):
 
 def main():
     program, attend, directory = sys.argv[1:]
-    os.mkdir(directory)
+    os.makedirs(directory, exist_ok=True)
     output = os.path.join(directory, "output")
     listed = run([program, "list"], output)[1].splitlines()
     if run([program, "write", directory], output)[0] != 0:

@@ -202,7 +202,7 @@ CASES = [
     *cases('bias_256', 8, 8, 256, 64, [biased], (2, 2), 8 * 256 * 256, extra=with_bias),
     *cases('bias_256_by_hand', 8, 8, 256, 64, [biased_by_hand], (1, 1), 8 * 256 * 256,
            extra=with_bias),
-    cases('decode_2048', 32, 8, 2048, 64, [grouped, stacked], (1.5, 1.5), 32 * 2048,
+    cases('decode_2048', 32, 8, 2048, 64, [grouped, stacked], (2.5, 2.5), 32 * 2048,
           kv_heads=2, queries=1)[0],
     *additive_cases('additive_step', 1),
     *additive_cases('additive_30', 30),
