@@ -17,6 +17,7 @@ constexpr size_t kBlockRows = 11 * kTileRows;      // with kSumBlock, a quarter 
 constexpr size_t kFewRows = 2 * kBlockRows;        // not worth packing b for all threads
 constexpr size_t kBlockColumns = 2048;             // a is packed anew for each
 constexpr size_t kPackedSize = size_t{1} << 20;    // floats of b packed at a time, shared in L3
+constexpr size_t kStreamed = size_t{1} << 18;      // floats of b that few rows read at a stretch
 constexpr size_t kSmallProduct = size_t{1} << 19;  // multiply-adds not worth a second thread
 constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
 
@@ -56,7 +57,8 @@ void run_short(const GemmJob& job) {
   if (runs_alone()) return run_grid(job, {1, 1});
   const bool few = job.m <= kTileRows;
   const size_t work = job.m * job.n * job.k;
-  const size_t parts = even_parts(job.n, few ? 64 : 256, job.n / 64);
+  const size_t ideal = few ? kStreamed / std::max<size_t>(job.k, 1) : 256;
+  const size_t parts = even_parts(job.n, std::max<size_t>(ideal, 1), job.n / 64);
   run_grid(job, {1, work < (few ? kSmallProduct / 16 : kSmallProduct) ? 1 : parts});
 }
 

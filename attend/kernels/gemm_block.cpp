@@ -149,6 +149,17 @@ void LoadRight(const GemmJob& job, const Place& at, size_t sum, Operands& x) {
   }
 }
 
+// Calls body(pass, sum, size) for each block of the sum; a sum of nothing has one, too.
+template <typename Body>
+HWY_INLINE void ForSumBlocks(const GemmJob& job, MutableMatrix sums, MutableMatrix to,
+                             const Body& body) {
+  for (size_t sum = 0; sum == 0 || sum < job.k; sum += kSumBlock) {
+    const size_t size = std::min(kSumBlock, job.k - sum);
+    const bool first = sum == 0, last = sum + size == job.k;
+    body(Pass{job, first, last, first ? job.c : sums, last ? to : sums}, sum, size);
+  }
+}
+
 // All tiles, panel by panel, for the block of the sum that starts at `sum`; x holds its rows of a.
 void RunPass(const Pass& pass, size_t sum, Operands x) {
   const GemmJob& job = pass.job;
@@ -171,26 +182,42 @@ void RunPass(const Pass& pass, size_t sum, Operands x) {
   }
 }
 
+// Few rows of a as they lie, b packed: a panel goes by from its first term to its last before the
+// next one, so that b is read in the order of memory.
+void MultiplyFew(const GemmJob& job, MutableMatrix sums, MutableMatrix to) {
+  Place at{.row = 0, .rows = job.m};
+  for (; at.column < job.n; at.column += at.columns) {
+    const size_t left = job.n - at.column;
+    at.panels = PanelsAtOnce(job.m, left / kPanel);
+    at.columns = std::min(left, at.panels * kPanel);
+    ForSumBlocks(job, sums, to, [&](const Pass& pass, size_t sum, size_t size) {
+      Operands x{.size = size, .a = job.a.data + sum, .a_packed = false, .a_stride = job.a.stride};
+      LoadRight(job, at, sum, x);
+      ComputeTile(pass, at, x);
+    });
+  }
+}
+
 constexpr size_t kFewColumns = 128;
 
-// All passes: sums so far go to `sums`, the last to `to`.
+// Sums so far go to `sums`, the last ones to `to`.
 void Multiply(const GemmJob& job, MutableMatrix sums, MutableMatrix to) {
+  if (job.m <= kTileRows && job.panels != nullptr && !job.a.transposed) {
+    return MultiplyFew(job, sums, to);
+  }
   // Packing a pays when many columns use it.
   const bool direct = !job.a.transposed && (job.m <= kTileRows || job.n <= kFewColumns);
   const TileRows tiles(job.m);
   float* packed = direct ? nullptr : gemm_scratch(Scratch::kLeft, tiles.count * kLeftTile);
-  // A sum of nothing still takes one pass.
-  for (size_t sum = 0; sum == 0 || sum < job.k; sum += kSumBlock) {
-    const size_t size = std::min(kSumBlock, job.k - sum);
-    const bool first = sum == 0, last = sum + size == job.k;
+  ForSumBlocks(job, sums, to, [&](const Pass& pass, size_t sum, size_t size) {
     Operands x{.size = size, .a = packed, .a_packed = !direct, .a_stride = job.a.stride};
     if (direct) {
       x.a = job.a.data + sum;
     } else {
       PackLeft(job.a, tiles, sum, size, packed);
     }
-    RunPass({job, first, last, first ? job.c : sums, last ? to : sums}, sum, x);
-  }
+    RunPass(pass, sum, x);
+  });
 }
 
 // Many rows: what follows the sum is done by whole rows, while they are still in L2. Until the

@@ -83,7 +83,7 @@ HEADER = (f'{"name":<20} {"ratio":>6} {"bar":>5} {"ours ms":>9} {"peer ms":>9} {
 
 def line(row) -> str:
     limit = (f'{row.limit_value / 1e9:.0f} GFLOP/s' if row.limit == 'multiply-adds'
-             else f'{row.limit_value / 1e9:.1f} GB/s')
+             else f'{row.limit_value / 1e9:.1f} GB/s' + (' read' if row.limit == 'reads' else ''))
     also = ''.join(f'; {ratio:.2f} of {name}' for name, ratio in row.also.items())
     return (f'{row.name:<20} {row.ratio:>6.2f} {row.at_least:>5.1f} {row.ours_ms:>9.3f} '
             f'{row.peer_ms:>9.3f} {row.percent_of_limit:>8.0f}%  {row.ours_mb:>8.1f} {row.peer_mb:>8.1f}'

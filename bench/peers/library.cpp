@@ -102,6 +102,7 @@ void attend_peer_threads(int count) { attend::set_thread_count(count); }
 
 double attend_peer_fma_peak() { return attend::peers::fma_peak(); }
 double attend_peer_bandwidth() { return attend::peers::bandwidth(); }
+double attend_peer_read_bandwidth() { return attend::peers::read_bandwidth(); }
 
 void* attend_peer_create(const char* kind, const attend::peers::Array* arrays, int count) {
   return guarded<>(static_cast<Running*>(nullptr), [&] {

@@ -3,7 +3,8 @@
 
 namespace attend::peers {
 
-double fma_peak();   // fp32 operations a second, a multiply-add counting as two
-double bandwidth();  // bytes a second, reading memory or updating it, whichever is faster
+double fma_peak();        // fp32 operations a second, a multiply-add counting as two
+double bandwidth();       // bytes a second, reading memory or updating it, whichever is faster
+double read_bandwidth();  // the same, reading alone
 
 }  // namespace attend::peers

@@ -108,7 +108,9 @@ def compare(case: Case, library: Library, rounds: int) -> Row:
     formulation = fastest(case, inputs)
     ours, theirs = Ours(library, case.kind, inputs), Theirs(case, formulation, inputs)
     check(case, inputs, ours, theirs)
-    probe = library.fma_peak if case.flops else library.bandwidth
+    work, limited_by, probe = ((case.flops, 'multiply-adds', library.fma_peak) if case.flops else
+                               (case.reads, 'reads', library.read_bandwidth) if case.reads else
+                               (case.bytes, 'memory', library.bandwidth))
     others = [Theirs(case, name, inputs) for name in case.also]
     sides = [(side, iterations_for(side), []) for side in (ours, theirs, *others)]
     limits = []
@@ -122,8 +124,7 @@ def compare(case: Case, library: Library, rounds: int) -> Row:
     ours_seconds, peer_seconds, *other_seconds = (statistics.median(times) for _, _, times in sides)
     limit = statistics.median(limits)
     return Row(case.name, peer_seconds / ours_seconds, 1e3 * ours_seconds, 1e3 * peer_seconds,
-               100 * (case.flops or case.bytes) / ours_seconds / limit,
-               'multiply-adds' if case.flops else 'memory', limit, formulation, case.at_least,
+               100 * work / ours_seconds / limit, limited_by, limit, formulation, case.at_least,
                case.percent_at_least,
                {name: seconds / ours_seconds for name, seconds in zip(case.also, other_seconds)})
 

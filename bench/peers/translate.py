@@ -6,7 +6,8 @@ the same number of threads.
 
 FOLDER holds multi30k/val.en.gz. Each row first checks that both sides write the same tokens. A ratio is
 the median of our tokens a second divided by theirs; memory is the peak above what was there before the
-model was loaded. Each side of a row is a process of its own, stopped while the other one works."""
+model was loaded. The last column, where one row a step reads all weights of the decoder, is the speed of that beside
+the speed at which the same process reads memory. Each side of a row is a process of its own, stopped while the other one works."""
 from __future__ import annotations
 
 import argparse
@@ -49,6 +50,13 @@ class Case:
     def tokens(self) -> int:  # that a sample writes
         return self.calls * self.batch * LENGTH
 
+    @property
+    def bytes(self) -> float:  # of weights that a token reads, where steps have one row; otherwise 0
+        from translate_model import SIZES
+        size = SIZES[self.size]
+        layer = 6 * size.width * size.width + 2 * size.width * size.feed_forward
+        return 4 * (size.layers * layer + size.vocabulary * size.width) if self.beam * self.batch == 1 else 0
+
 
 CASES = [Case('small', 1, 1, 16), Case('small', 5, 1, 8), Case('small', 1, 32, 4), Case('small', 5, 32, 1),
          Case('base', 1, 1, 4), Case('base', 5, 1, 2), Case('base', 1, 32, 1), Case('base', 5, 32, 1)]
@@ -64,15 +72,18 @@ class Row:
     ours_mb: float
     theirs_mb: float
     same: float  # share of the targets that are the same on both sides
+    read: float  # GB/s of weights, or 0
+    limit: float  # GB/s that memory was read at
 
     def __str__(self) -> str:
+        read = f'  {self.read:.0f} of {self.limit:.0f} GB/s, {100 * self.read / self.limit:.0f}%' if self.read else ''
         reached = self.ratio >= 1 and self.ours_mb <= self.theirs_mb
         return (f'{self.name:<20} {self.ratio:>6.2f} {self.ours:>9.0f} {self.theirs:>9.0f} '
                 f'{self.ours_mb:>8.0f} {self.theirs_mb:>9.0f} {100 * self.same:>5.0f}%'
-                f'{"" if reached else "  BELOW"}')
+                f'{read}{"" if reached else "  BELOW"}')
 
 
-HEADER = f'{"name":<20} {"ratio":>6} {"ours t/s":>9} {"theirs":>9} {"ours MB":>8} {"theirs MB":>9} {"same":>6}'
+HEADER = f'{"name":<20} {"ratio":>6} {"ours t/s":>9} {"theirs":>9} {"ours MB":>8} {"theirs MB":>9} {"same":>6}  weights read'
 
 
 class Attend:
@@ -81,15 +92,22 @@ class Attend:
         for name, result, *arguments in (
                 ('error', ctypes.c_char_p),
                 ('threads', None, ctypes.c_int),
+                ('read_bandwidth', ctypes.c_double),
                 ('transformer', ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p),
                 ('translate', ctypes.c_double, ctypes.c_void_p, Sources, ctypes.POINTER(ctypes.c_int32))):
-            function = getattr(self._c, 'attend_peer_' + name)
+            function = getattr(self._c, 'attend_peer_' + name, None)
+            if function is None:  # an earlier revision's
+                continue
             function.restype, function.argtypes = result, arguments
         self._c.attend_peer_threads(threads)
         self._model = self._c.attend_peer_transformer(os.fsencode(model / 'config.json'),
                                                       os.fsencode(model / 'model.safetensors'))
         if not self._model:
             raise RuntimeError(self._c.attend_peer_error().decode())
+
+    def read_bandwidth(self) -> float:
+        function = getattr(self._c, 'attend_peer_read_bandwidth', None)
+        return function() if function else 0
 
     def __call__(self, sources: list[list[int]], beam: int) -> tuple[float, list[list[int]]]:
         """The seconds it took, and the targets."""
@@ -156,7 +174,8 @@ def work(case: Case, folder: Path, library: Path | None, threads: int) -> None:
             seconds += taken
             targets += some
         peak, files = status_kb('VmHWM', 'RssFile')
-        print(json.dumps({'seconds': seconds, 'targets': targets,
+        limit = side.read_bandwidth() if library and case.bytes else 0
+        print(json.dumps({'seconds': seconds, 'targets': targets, 'limit': limit,
                           'mb': (peak - before - max(files - files_before, 0)) / 1024}), flush=True)
 
 
@@ -176,7 +195,8 @@ def compare(case: Case, options: argparse.Namespace, folder: Path) -> Row:
     for one in workers:
         one.close()
     ours, theirs = (case.tokens / statistics.median(s['seconds'] for s in side) for side in samples)
-    return Row(case.name, ours / theirs, ours, theirs, *(side[-1]['mb'] for side in samples), same)
+    return Row(case.name, ours / theirs, ours, theirs, *(worker.first['mb'] for worker in workers), same,
+               case.bytes * ours / 1e9, statistics.median(s['limit'] for s in samples[0]) / 1e9)
 
 
 def start_to_first_line(options: argparse.Namespace, folder: Path) -> str:

@@ -52,7 +52,8 @@ class Case:
     also: dict[str, Callable[[dict[str, Any]], Peer]] = field(default_factory=dict)  # shown, but not to be beaten: they
     # compute something else, such as in fewer bits
     flops: float = 0  # of one step, where arithmetic is the limit ...
-    bytes: float = 0  # ... or what must be read and written at least, where memory is
+    bytes: float = 0  # ... or what must be read and written at least, where memory is ...
+    reads: float = 0  # ... or what must be read, where next to nothing is written
     percent_at_least: float = 0
     check: Callable[[Arrays, Arrays, Arrays], None] = agree
 
