@@ -21,6 +21,7 @@
 #include <hwy/highway.h>
 
 #include "attend/kernels/attention_additive-inl.h"
+#include "attend/kernels/attention_few-inl.h"
 #include "attend/kernels/attention_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,6 +31,7 @@ namespace {
 constexpr size_t kPart = 256;               // keys
 constexpr size_t kStride = kPart + kPanel;  // of scores: not a power of two, for the cache's sake
 constexpr size_t kEnoughTasks = 8;          // for the threads to share
+constexpr size_t kEnoughStretches = 32;     // likewise, of tasks that follow one another in memory
 constexpr size_t kSmallTask = size_t{1} << 15;  // floats of keys and values not worth a thread
 
 // What a part of the keys gives each row of its sequence: the rows of a head lie together.
@@ -53,87 +55,6 @@ struct FewTask {
   Partial to;
 };
 
-// The sum of a register's 128-bit blocks.
-using Four = hn::CappedTag<float, 4>;
-template <class DT>
-HWY_INLINE hn::Vec<Four> SumOfBlocks(DT, hn::Vec<DT> x) {
-  if constexpr (hn::MaxLanes(DT()) <= 4) {
-    return x;
-  } else {
-    const hn::Half<DT> half;
-    return SumOfBlocks(half, hn::Add(hn::LowerHalf(half, x), hn::UpperHalf(half, x)));
-  }
-}
-
-// The sums of four registers, one beside the other.
-HWY_INLINE hn::Vec<Four> SumsOfFour(V a, V b, V c, V d) {
-  const D one;
-  const hn::Repartition<double, D> pairs;
-  const V ab = hn::Add(hn::InterleaveLower(one, a, b), hn::InterleaveUpper(one, a, b));
-  const V cd = hn::Add(hn::InterleaveLower(one, c, d), hn::InterleaveUpper(one, c, d));
-  const auto p = hn::BitCast(pairs, ab), q = hn::BitCast(pairs, cd);
-  return SumOfBlocks(one, hn::Add(hn::BitCast(one, hn::InterleaveLower(pairs, p, q)),
-                                  hn::BitCast(one, hn::InterleaveUpper(pairs, p, q))));
-}
-
-// Rows that come next, all heads of a task in each: asked for head by head while others are at
-// work, for a burst of requests would be waited for.
-struct Ahead {
-  const float* row;
-  size_t stride, rows, heads, width;
-  size_t head = 0;
-
-  HWY_INLINE void Ask() {
-    if (rows == 0) return;
-    const float* floats = row + head * width;
-    for (size_t i = 0; i < width; i += 64 / sizeof(float)) __builtin_prefetch(floats + i, 0, 2);
-    if (++head < heads) return;
-    head = 0;
-    row += stride;
-    --rows;
-  }
-};
-
-// to[r * stride + j] = alpha (row r).(key j), for so many rows that their sums fit into registers,
-// and whole registers: each key is read once, in its order. Up to three floats past the last key
-// are written.
-template <size_t kRows>
-HWY_NOINLINE void DotKeys(const float* q, size_t width, const Matrix& k, size_t keys, float alpha,
-                          float* to, size_t stride, Ahead& ahead) {
-  for (size_t key = 0; key < keys; key += 4) {
-    for (size_t j = 0; j < 4; ++j) ahead.Ask();
-    const float* rows[4];
-    for (size_t j = 0; j < 4; ++j) rows[j] = k.data + std::min(key + j, keys - 1) * k.stride;
-    V sum[kRows][4];
-#pragma GCC unroll 4
-    for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-      for (size_t j = 0; j < 4; ++j) sum[r][j] = hn::Zero(D());
-    }
-    for (size_t i = 0; i < width; i += kLanes) {
-#pragma GCC unroll 4
-      for (size_t j = 0; j < 4; ++j) {
-        const V x = hn::LoadU(D(), rows[j] + i);
-#pragma GCC unroll 4
-        for (size_t r = 0; r < kRows; ++r) {
-          sum[r][j] = hn::MulAdd(hn::LoadU(D(), q + r * width + i), x, sum[r][j]);
-        }
-      }
-    }
-#pragma GCC unroll 4
-    for (size_t r = 0; r < kRows; ++r) {
-      const auto four = SumsOfFour(sum[r][0], sum[r][1], sum[r][2], sum[r][3]);
-      hn::StoreU(hn::Mul(hn::Set(Four(), alpha), four), Four(), to + r * stride + key);
-    }
-  }
-}
-
-#if HWY_MAX_BYTES >= 64
-constexpr decltype(&DotKeys<1>) kDotKeys[] = {DotKeys<1>, DotKeys<2>, DotKeys<3>, DotKeys<4>};
-#else
-constexpr decltype(&DotKeys<1>) kDotKeys[] = {DotKeys<1>, DotKeys<2>};
-#endif
-
 // One task on one thread.
 class FewPart {
  public:
@@ -149,7 +70,8 @@ class FewPart {
     panel_ = pieces.take(widths[2]);
   }
 
-  void Run() {
+  // `after`: rows that this thread reads next.
+  void Run(Ahead after) {
     if (spec_.vector != nullptr) {
       AdditiveScores();
     } else {
@@ -157,7 +79,7 @@ class FewPart {
       for (size_t key = task_.keys.begin; key < task_.keys.end; key += kPanel) DotScores(key);
     }
     for (size_t r = 0; r < task_.heads * rows_; ++r) Weigh(r);
-    for (size_t key = task_.keys.begin; key < task_.keys.end; key += kPanel) AddValues(key);
+    for (size_t key = task_.keys.begin; key < task_.keys.end; key += kPanel) AddValues(key, after);
   }
 
  private:
@@ -207,7 +129,7 @@ class FewPart {
       for (size_t i = 0; i < kPanel; ++i) ahead.Ask();
       return MultiplyFewKeys({q, rows_, spec_.width}, k, left, spec_.scale, panel_, to, kStride);
     }
-    kDotKeys[rows_ - 1](q, spec_.width, k, left, spec_.scale, to, kStride, ahead);
+    DotKernelFor(rows_, spec_.width)(q, spec_.width, k, left, spec_.scale, to, kStride, ahead);
   }
 
   void AdditiveScores() {
@@ -236,7 +158,8 @@ class FewPart {
   }
 
   // The values of a panel's worth of keys.
-  void AddValues(size_t key) {
+  void AddValues(size_t key, Ahead& after) {
+    const size_t asked = after.rows == 0 ? 0 : kPanel * kPanel / task_.keys.count() + 1;
     const Keys now = task_.keys.And({key, key + kPanel});
     const size_t panels = spec_.value_width / kPanel;
     Operands x{.size = now.count(),
@@ -251,6 +174,7 @@ class FewPart {
               .bias = nullptr,
               .to_stride = spec_.value_width};
     for (size_t h = 0; h < task_.heads; ++h) {
+      for (size_t i = 0; i < asked; ++i) after.Ask();
       x.a = ScoresOf(h * rows_) + (key - task_.keys.begin);
       float* sums = task_.to.sums + (FirstRow() + h * rows_) * spec_.value_width;
       for (size_t p = 0; p < panels;) {
@@ -297,8 +221,13 @@ class FewForward {
     const size_t groups =
         share ? std::clamp<size_t>((kEnoughTasks + parts_ - 1) / parts_, 1, spec_.kv_heads) : 1;
     const size_t tasks = parts_ * groups;
-    parallel_for(tasks, kSmallTask * tasks / (floats_ + 1) + 1, [&](size_t begin, size_t end) {
-      for (size_t task = begin; task < end; ++task) RunTask(task / groups, task % groups, groups);
+    const size_t grain = std::max(kSmallTask * tasks / (floats_ + 1) + 1, tasks / kEnoughStretches);
+    parallel_for(tasks, grain, [&](size_t begin, size_t end) {
+      for (size_t task = begin; task < end; ++task) {
+        const FewTask now = TaskAt(task, groups);
+        const Ahead after = task + 1 < end ? FirstKeys(TaskAt(task + 1, groups)) : Ahead{};
+        FewPart(spec_, in_, now).Run(after);
+      }
     });
     for (const FewQueries& of : of_) {
       for (size_t r = 0; r < of.queries * spec_.heads; ++r) Finish(of, r);
@@ -311,14 +240,22 @@ class FewForward {
             static_cast<float*>(sums_->data()) + part * sum_step_};
   }
 
-  void RunTask(size_t part, size_t group, size_t groups) {
-    const auto after = std::ranges::upper_bound(of_, part, {}, &FewQueries::first_part);
-    const FewQueries& of = *std::prev(after);
+  FewTask TaskAt(size_t task, size_t groups) {
+    const size_t part = task / groups, group = task % groups;
+    const auto next = std::ranges::upper_bound(of_, part, {}, &FewQueries::first_part);
+    const FewQueries& of = *std::prev(next);
     const size_t begin = of.keys.begin + (part - of.first_part) * kPart;
     const size_t head = spec_.kv_heads * group / groups;
-    const FewTask task{of, of.keys.And({begin, begin + kPart}), head,
-                       spec_.kv_heads * (group + 1) / groups - head, PartialOf(part)};
-    FewPart(spec_, in_, task).Run();
+    return {of, of.keys.And({begin, begin + kPart}), head,
+            spec_.kv_heads * (group + 1) / groups - head, PartialOf(part)};
+  }
+
+  // The first panel of a task's keys.
+  Ahead FirstKeys(const FewTask& task) const {
+    const Keys keys = task.keys.And({task.keys.begin, task.keys.begin + kPanel});
+    const size_t row = spec_.k_begin(task.of.sequence) + keys.begin;
+    return {in_.k.data + row * in_.k.stride + task.head * spec_.width, in_.k.stride, keys.count(),
+            task.heads, spec_.width};
   }
 
   // Adds up what the parts gave row r of a sequence.
