@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/nn/pack.h"
+#include "attend/nn/row_tap.h"
 #include "attend/ops/activations.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/elementwise.h"
@@ -65,10 +66,12 @@ void CausalConvConfig::check() const {
 }
 
 ModelKind causal_conv_kind() {
-  return kind_of<CausalConvLanguageModel, CausalConvConfig>(
+  ModelKind kind = kind_of<CausalConvLanguageModel, CausalConvConfig>(
       "causal_conv", "convolutional language model",
       {{"conv-lm", "8 dilated convolutions, 256 wide, that see 256 tokens (WaveNet)",
         [] { return AnyConfig(CausalConvConfig()); }}});
+  kind.make_encoder = encoder_of<CausalConvEncoder, CausalConvConfig>;
+  return kind;
 }
 
 // Gates halve what they let through at first: four times the variance makes up for that.
@@ -110,35 +113,47 @@ void CausalConvLayer::visit(Visitor& v) {
   v("skip", skip);
 }
 
-CausalConvLanguageModel::CausalConvLanguageModel(const CausalConvConfig& config, Rng& rng)
-    : config_(config) {
-  config.check();
-  embedding_ =
-      PlacedEmbedding(config.placed(), Embedding(config.text_vocabulary, config.width, rng), rng);
-  for (size_t i = 0; i < config.layers; ++i) layers_.emplace_back(config, i, rng);
-  head_ = Linear(config.skip_width, config.width, rng);
-  output_ = OutputLayer(embedding_.table, config.width, config.tied, rng);
+CausalConvEncoder::CausalConvEncoder(const CausalConvConfig& c, Rng& rng) : config(c) {
+  embedding = PlacedEmbedding(c.placed(), Embedding(c.text_vocabulary, c.width, rng), rng);
+  for (size_t i = 0; i < c.layers; ++i) convolutions.emplace_back(c, i, rng);
+  head = Linear(c.skip_width, c.width, rng);
 }
 
-Tensor CausalConvLanguageModel::last(const Tensor& skips) const {
-  const Activation f = function_of(config_.activation);
-  const float share = 1.0f / std::sqrt(static_cast<float>(config_.layers));
-  return head_(activate(f, scale(skips, share)), f);
+Tensor CausalConvEncoder::last(const Tensor& skips) const {
+  const Activation f = function_of(config.activation);
+  const float share = 1.0f / std::sqrt(static_cast<float>(config.layers));
+  return head(activate(f, scale(skips, share)), f);
 }
 
-Tensor CausalConvLanguageModel::rows(const Tokens& tokens) const {
-  CausalConvLayer::Rows rows{embedding_(tokens.ids, tokens.packing), {}};
-  for (const CausalConvLayer& layer : layers_) rows = layer(rows, tokens.packing);
+Tensor CausalConvEncoder::rows(const Tokens& tokens) const {
+  CausalConvLayer::Rows rows{embedding(tokens.ids, tokens.packing), {}};
+  for (size_t i = 0; i < convolutions.size(); ++i) {
+    rows = convolutions[i](rows, tokens.packing);
+    tap_rows("layers", i, rows.skips);
+  }
   return last(rows.skips);
 }
 
+void CausalConvEncoder::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("layers", convolutions);
+  v("head", head);
+}
+
+CausalConvLanguageModel::CausalConvLanguageModel(const CausalConvConfig& config, Rng& rng)
+    : config_(config) {
+  config.check();
+  encoder_ = CausalConvEncoder(config, rng);
+  output_ = OutputLayer(encoder_.embedding.table, config.width, config.tied, rng);
+}
+
 Forced CausalConvLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output_(dropout(rows(written), config_.dropout))};
+  return {output_(dropout(encoder_.rows(written), config_.dropout))};
 }
 
 Column CausalConvLanguageModel::encode(const Batch& inputs) const {
   const Tokens text = inputs.tokens("text");
-  return {rows(text), text.packing};
+  return {encoder_.rows(text), text.packing};
 }
 
 struct CausalConvLanguageModel::Writing : Generator::State {
@@ -148,8 +163,8 @@ struct CausalConvLanguageModel::Writing : Generator::State {
   ReadTokens read;
 
   explicit Writing(const CausalConvLanguageModel& of) : model(of) {
-    for (size_t i = 0; i < of.layers_.size(); ++i) {
-      const Conv1d& conv = of.layers_[i].conv;
+    for (size_t i = 0; i < of.encoder_.convolutions.size(); ++i) {
+      const Conv1d& conv = of.encoder_.convolutions[i].conv;
       windows.emplace_back(conv, of.packed_.empty() ? packed_taps(conv) : of.packed_[i]);
     }
   }
@@ -204,34 +219,34 @@ Tensor CausalConvLanguageModel::step(State& state, const Tokens& tokens, StepRow
   const Tensor skips = advance(writing, tokens, writing.hypotheses.lengths());
   writing.hypotheses.advance(tokens.packing);
   writing.read.add(tokens);
-  return output_(last(wanted_rows(skips, tokens.packing, which)));
+  return output_(encoder_.last(wanted_rows(skips, tokens.packing, which)));
 }
 
 Tensor CausalConvLanguageModel::advance(Writing& writing, const Tokens& tokens,
                                         std::span<const int32_t> first) const {
   const NoGrad no_grad;
-  CausalConvLayer::Rows rows{embedding_(tokens.ids, tokens.packing, first), {}};
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    rows = layers_[i].step(rows, tokens.packing, writing.windows[i]);
+  CausalConvLayer::Rows rows{encoder_.embedding(tokens.ids, tokens.packing, first), {}};
+  for (size_t i = 0; i < encoder_.convolutions.size(); ++i) {
+    rows = encoder_.convolutions[i].step(rows, tokens.packing, writing.windows[i]);
   }
   return rows.skips;
 }
 
 Signature CausalConvLanguageModel::signature() const {
-  return {{{.name = "text", .written = true, .positions = config_.placed().positions()}}, {}};
+  return {{{.name = "text", .written = true, .positions = encoder_.positions()}}, {}};
 }
 
 void CausalConvLanguageModel::pack() {
   const NoGrad no_grad;
   pack_weights(*this);
   packed_.clear();
-  for (const CausalConvLayer& layer : layers_) packed_.push_back(packed_taps(layer.conv));
+  for (const CausalConvLayer& layer : encoder_.convolutions) {
+    packed_.push_back(packed_taps(layer.conv));
+  }
 }
 
 void CausalConvLanguageModel::visit(Visitor& v) {
-  v("embedding", embedding_);
-  v("layers", layers_);
-  v("head", head_);
+  encoder_.visit(v);
   v("output", output_);
 }
 

@@ -78,6 +78,27 @@ struct CausalConvLayer {
   Rows after(const Rows& rows, const Tensor& z) const;
 };
 
+// What reads the text: all but the output layer. A RowTap sees the sum of all skip connections up
+// to each layer, which is all that the output layer gets of them.
+class CausalConvEncoder : public SequenceEncoder {
+ public:
+  CausalConvConfig config;
+  PlacedEmbedding embedding;
+  std::vector<CausalConvLayer> convolutions;
+  Linear head;  // skip width to width
+
+  CausalConvEncoder() = default;
+  CausalConvEncoder(const CausalConvConfig& config, Rng& rng);
+  Tensor last(const Tensor& skips) const;  // rows before the output layer, from the layers' sum
+
+  size_t width() const override { return config.width; }
+  Tensor rows(const Tokens& tokens) const override;
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
+  std::optional<size_t> positions() const override { return config.placed().positions(); }
+  bool first_sees_all() const override { return false; }
+};
+
 class CausalConvLanguageModel : public Model, public Generator, public Encoder {
  public:
   CausalConvLanguageModel(const CausalConvConfig& config, Rng& rng);
@@ -93,24 +114,24 @@ class CausalConvLanguageModel : public Model, public Generator, public Encoder {
   std::unique_ptr<State> start() const override;
   Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
   Forced force(const Batch& inputs, const Tokens& written) const override;
+  // Of sums of skip connections, [rows, skip width]: as if the layers that follow added nothing.
+  std::optional<Tensor> logits_of_rows(const Tensor& skips) const override {
+    return output_(encoder_.last(skips));
+  }
 
   // What the output layer sees.
-  size_t width() const override { return config_.width; }
+  size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 
   const CausalConvConfig& config() const { return config_; }
 
  private:
   struct Writing;
-  Tensor rows(const Tokens& tokens) const;
-  Tensor last(const Tensor& skips) const;  // rows before the output layer, from the layers' sum
   // The layers' sum for each row; `first` is the position of the first of each hypothesis.
   Tensor advance(Writing& writing, const Tokens& tokens, std::span<const int32_t> first) const;
 
   CausalConvConfig config_;
-  PlacedEmbedding embedding_;
-  std::vector<CausalConvLayer> layers_;
-  Linear head_;  // skip width to width
+  CausalConvEncoder encoder_;
   OutputLayer output_;
   std::vector<kernels::PackedMatrix> packed_;  // taps of each layer, made by pack()
 };

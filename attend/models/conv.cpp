@@ -68,11 +68,7 @@ ModelKind conv_kind() {
       "conv", "convolutional encoder-decoder with attention",
       {{"conv", "4 + 4 gated convolutions, 256 wide (Gehring et al., 2017)",
         [] { return AnyConfig(ConvConfig()); }}});
-  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
-    const auto& config = settings.as<ConvConfig>();
-    config.check();
-    return std::make_unique<ConvEncoder>(config, rng);
-  };
+  kind.make_encoder = encoder_of<ConvEncoder, ConvConfig>;
   return kind;
 }
 

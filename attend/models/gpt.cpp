@@ -75,7 +75,7 @@ class Initializer : public Visitor {
 }  // namespace
 
 ModelKind gpt_kind() {
-  return kind_of<Gpt, GptConfig>(
+  ModelKind kind = kind_of<Gpt, GptConfig>(
       "gpt", "decoder-only Transformer: a language model",
       {{"gpt-nano", "4 layers, 128 wide, context 64: characters of a book, in minutes",
         [] { return AnyConfig(nano()); }},
@@ -86,6 +86,8 @@ ModelKind gpt_kind() {
        {"llama",
         "6 layers, 288 wide, rotary positions, SwiGLU and RMS norms (Touvron et al., 2023)",
         [] { return AnyConfig(llama()); }}});
+  kind.make_encoder = GptEncoder::make;
+  return kind;
 }
 
 BlockConfig GptConfig::block() const {
@@ -128,43 +130,71 @@ void GptConfig::check() const {
   check_self_attention("gpt", block().attention);
 }
 
+GptEncoder::GptEncoder(const GptConfig& c, Rng& rng) : config(c) {
+  embedding = PlacedEmbedding(c.placed(), Embedding(c.text_vocabulary, c.width, rng), rng);
+  blocks.reserve(c.layers);
+  for (size_t i = 0; i < c.layers; ++i) {
+    blocks.emplace_back(c.block(), true, "layers." + std::to_string(i), rng);
+  }
+  if (c.norm_place == NormPlace::kPre) norm = Norm(c.block());
+}
+
+std::unique_ptr<SequenceEncoder> GptEncoder::make(const AnyConfig& settings, Rng& rng) {
+  auto made = encoder_of<GptEncoder, GptConfig>(settings, rng);
+  Initializer initializer(settings.as<GptConfig>(), rng);
+  made->visit(initializer);
+  return made;
+}
+
 Gpt::Gpt(const GptConfig& config, Rng& rng) : config_(config) {
   config.check();
-  embedding_ =
-      PlacedEmbedding(config.placed(), Embedding(config.text_vocabulary, config.width, rng), rng);
-  layers_.reserve(config.layers);
-  for (size_t i = 0; i < config.layers; ++i) {
-    layers_.emplace_back(config.block(), true, "layers." + std::to_string(i), rng);
-  }
-  if (config.norm_place == NormPlace::kPre) norm_ = Norm(config.block());
+  encoder_ = GptEncoder(config, rng);
   if (!config.tied) output_ = Linear(config.width, config.text_vocabulary, rng, {.bias = false});
   Initializer initializer(config, rng);
   visit(initializer);
 }
 
-Tensor Gpt::rows(const Tokens& tokens) const {
-  Tensor x = embedding_(tokens.ids, tokens.packing);
+Tensor GptEncoder::layer_rows(const Tokens& tokens) const {
+  Tensor x = embedding(tokens.ids, tokens.packing);
   tap_rows("embedding", x);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    x = layers_[i](x, tokens.packing);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    x = blocks[i](x, tokens.packing);
     tap_rows("layers", i, x);
   }
   return x;
 }
 
+Tensor GptEncoder::last(const Tensor& x) const {
+  return config.norm_place == NormPlace::kPre ? norm(x) : x;
+}
+
+std::vector<AttentionLayer> GptEncoder::layers(const std::string& sequence) const {
+  std::vector<AttentionLayer> all;
+  for (const SelfBlock& block : blocks) {
+    all.push_back({block.self.name, sequence, sequence, config.heads});
+  }
+  return all;
+}
+
+void GptEncoder::visit(Visitor& v) {
+  v("embedding", embedding.table);
+  v("positions", embedding.learned);
+  v("layers", blocks);
+  v("norm", norm);
+}
+
 Tensor Gpt::output(const Tensor& x) const {
-  const Tensor y = config_.norm_place == NormPlace::kPre ? norm_(x) : x;
-  return config_.tied ? embedding_.table.tied_output()(y) : output_(y);
+  const Tensor y = encoder_.last(x);
+  return config_.tied ? encoder_.embedding.table.tied_output()(y) : output_(y);
 }
 
 Forced Gpt::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output(rows(written))};
+  return {output(encoder_.layer_rows(written))};
 }
 
 Column Gpt::encode(const Batch& inputs) const {
-  const Tokens tokens = inputs.tokens("text");
-  const Tensor x = rows(tokens);
-  return {config_.norm_place == NormPlace::kPre ? norm_(x) : x, tokens.packing};
+  const Tokens text = inputs.tokens("text");
+  return {encoder_.rows(text), text.packing};
 }
 
 struct Gpt::Writing : Generator::State {
@@ -172,7 +202,7 @@ struct Gpt::Writing : Generator::State {
   std::vector<KeyValueCache> layers;
 
   explicit Writing(const Gpt& model) {
-    for (const SelfBlock& layer : model.layers_) layers.push_back(layer.self.cache(0));
+    for (const SelfBlock& block : model.encoder_.blocks) layers.push_back(block.self.cache(0));
   }
 
   size_t size() const override { return hypotheses.size(); }
@@ -200,30 +230,23 @@ Tensor Gpt::step(State& state, const Tokens& tokens, StepRows which) const {
   const NoGrad no_grad;
   check_step(state, tokens);
   auto& writing = dynamic_cast<Writing&>(state);
-  Tensor x = embedding_(tokens.ids, tokens.packing, writing.hypotheses.lengths());
+  Tensor x = encoder_.embedding(tokens.ids, tokens.packing, writing.hypotheses.lengths());
   writing.hypotheses.advance(tokens.packing);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    x = layers_[i].step(x, tokens.packing, writing.layers[i]);
+  for (size_t i = 0; i < encoder_.blocks.size(); ++i) {
+    x = encoder_.blocks[i].step(x, tokens.packing, writing.layers[i]);
   }
   return output(wanted_rows(x, tokens.packing, which));
 }
 
 Signature Gpt::signature() const {
-  Signature signature{
-      {{.name = "text", .written = true, .positions = config_.placed().positions()}}, {}};
-  for (const SelfBlock& layer : layers_) {
-    signature.layers.push_back({layer.self.name, "text", "text", config_.heads});
-  }
-  return signature;
+  return {{{.name = "text", .written = true, .positions = encoder_.positions()}},
+          encoder_.layers("text")};
 }
 
 void Gpt::pack() { pack_weights(*this); }
 
 void Gpt::visit(Visitor& v) {
-  v("embedding", embedding_.table);
-  v("positions", embedding_.learned);
-  v("layers", layers_);
-  v("norm", norm_);
+  encoder_.visit(v);
   v("output", output_);
 }
 

@@ -86,6 +86,29 @@ struct GptConfig {
   }
 };
 
+// What reads the text: all but the output layer.
+class GptEncoder : public SequenceEncoder {
+ public:
+  GptConfig config;
+  PlacedEmbedding embedding;
+  std::vector<SelfBlock> blocks;
+  Norm norm;  // where norms come before
+
+  GptEncoder() = default;
+  GptEncoder(const GptConfig& config, Rng& rng);
+  // With GPT-2's first weights, which a Gpt gives its output layer, too.
+  static std::unique_ptr<SequenceEncoder> make(const AnyConfig& settings, Rng& rng);
+  Tensor layer_rows(const Tokens& tokens) const;  // after the last layer, [rows, width]
+  Tensor last(const Tensor& x) const;             // what the output layer reads of them
+
+  size_t width() const override { return config.width; }
+  Tensor rows(const Tokens& tokens) const override { return last(layer_rows(tokens)); }
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& sequence) const override;
+  std::optional<size_t> positions() const override { return config.placed().positions(); }
+  bool first_sees_all() const override { return false; }
+};
+
 class Gpt : public Model, public Generator, public Encoder {
  public:
   Gpt(const GptConfig& config, Rng& rng);
@@ -103,20 +126,17 @@ class Gpt : public Model, public Generator, public Encoder {
   Forced force(const Batch& inputs, const Tokens& written) const override;
   std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output(rows); }
 
-  size_t width() const override { return config_.width; }
+  size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 
   const GptConfig& config() const { return config_; }
 
  private:
   struct Writing;
-  Tensor rows(const Tokens& tokens) const;  // after the last layer, [rows, width]
-  Tensor output(const Tensor& x) const;
+  Tensor output(const Tensor& x) const;  // from rows after the last layer
 
   GptConfig config_;
-  PlacedEmbedding embedding_;
-  std::vector<SelfBlock> layers_;
-  Norm norm_;      // where norms come before
+  GptEncoder encoder_;
   Linear output_;  // where it is not tied
 };
 

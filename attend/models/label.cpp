@@ -12,14 +12,17 @@ namespace {
 
 constexpr Named<LabelPooling> kPoolings[] = {{LabelPooling::kMean, "mean"},
                                              {LabelPooling::kFirst, "first"},
+                                             {LabelPooling::kLast, "last"},
                                              {LabelPooling::kAttention, "attention"}};
 
-// An encoder is made from the settings of its model, which reads a source and writes a target.
+// An encoder is made from the settings of its model, whatever that reads and writes.
 AnyConfig encoder_settings(const LabelConfig& config) {
   AnyConfig settings = config.encoder.settings;
   const std::string size = std::to_string(config.text_vocabulary);
-  set_flag(settings, "source_vocabulary", size);
-  set_flag(settings, "target_vocabulary", size);
+  for (const Field& field : fields_of(settings).fields) {
+    const bool own = field.path.find('.') == std::string::npos;
+    if (own && field.path.ends_with("_vocabulary")) field.set(std::vector{size});
+  }
   return settings;
 }
 
@@ -51,7 +54,7 @@ LabelModel::LabelModel(const LabelConfig& config, Rng& rng) : config_(config) {
   if (config.pooling == LabelPooling::kFirst && !encoder_->first_sees_all()) {
     throw ConfigError(
         "label: pooling 'first' takes the row of the start, but the encoder reads forwards and has "
-        "seen nothing else there; let it read both ways, or use 'mean' or 'attention'");
+        "seen nothing else there; let it read both ways, or use 'mean', 'last' or 'attention'");
   }
   if (config.pooling == LabelPooling::kAttention) {
     pooling_ =
@@ -68,10 +71,15 @@ Tensor LabelModel::pooled(const Tensor& rows, const Packing& packing) const {
     case LabelPooling::kAttention:
       return pooling_(rows, packing);
     case LabelPooling::kFirst:
+    case LabelPooling::kLast:
       break;
   }
-  const auto firsts = packing.offsets().first(packing.count());
-  return gather_rows(rows, Tensor::ids(firsts, {firsts.size()}));
+  std::vector<int32_t> one;  // of each text
+  for (size_t i = 0; i < packing.count(); ++i) {
+    const bool first = config_.pooling == LabelPooling::kFirst;
+    one.push_back(static_cast<int32_t>(first ? packing.begin(i) : packing.end(i) - 1));
+  }
+  return gather_rows(rows, Tensor::ids(one, {one.size()}));
 }
 
 Tensor LabelModel::label_logits(const Batch& inputs) const {

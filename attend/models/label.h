@@ -15,6 +15,7 @@ namespace attend {
 enum class LabelPooling {
   kMean,
   kFirst,      // that of a start before the text (BERT; Devlin et al., 2019)
+  kLast,       // that of the text's end, for what reads forwards (Radford et al., 2018)
   kAttention,  // a learned query looks at them (Lee et al., 2019)
 };
 std::string_view name_of(LabelPooling pooling);

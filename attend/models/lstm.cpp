@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/nn/pack.h"
+#include "attend/nn/row_tap.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
@@ -24,48 +25,64 @@ void LstmConfig::check() const {
 }
 
 ModelKind lstm_kind() {
-  return kind_of<LstmLanguageModel, LstmConfig>(
+  ModelKind kind = kind_of<LstmLanguageModel, LstmConfig>(
       "lstm", "recurrent language model",
       {{"lstm-small", "2 LSTM layers, 256 wide: characters, or some thousand subwords",
         [] { return AnyConfig(LstmConfig()); }}});
+  kind.make_encoder = encoder_of<LstmEncoder, LstmConfig>;
+  return kind;
+}
+
+LstmEncoder::LstmEncoder(const LstmConfig& c, Rng& rng)
+    : config(c),
+      embedding(c.text_vocabulary, c.embedding, rng),
+      recurrent({.cell = c.cell,
+                 .input = c.embedding,
+                 .hidden = c.hidden,
+                 .layers = c.layers,
+                 .dropout = c.layer_dropout,
+                 .variational = c.variational,
+                 .recurrent_dropout = c.recurrent_dropout},
+                rng) {
+  recurrent.stage = "layers";
 }
 
 LstmLanguageModel::LstmLanguageModel(const LstmConfig& config, Rng& rng) : config_(config) {
   config.check();
-  embedding_ = Embedding(config.text_vocabulary, config.embedding, rng);
-  layers_ = Recurrent({.cell = config.cell,
-                       .input = config.embedding,
-                       .hidden = config.hidden,
-                       .layers = config.layers,
-                       .dropout = config.layer_dropout,
-                       .variational = config.variational,
-                       .recurrent_dropout = config.recurrent_dropout},
-                      rng);
-  output_ = OutputLayer(embedding_, config.hidden, config.tied, rng);
+  encoder_ = LstmEncoder(config, rng);
+  output_ = OutputLayer(encoder_.embedding, config.hidden, config.tied, rng);
 }
 
 // The table starts with rows of length 1, as an output layer should; what recurs wants variances of
 // 1.
-Tensor LstmLanguageModel::embedded(const Tokens& tokens) const {
-  return embedding_(tokens.ids, std::sqrt(static_cast<float>(config_.embedding)));
+Tensor LstmEncoder::embedded(const Tokens& tokens) const {
+  return embedding(tokens.ids, std::sqrt(static_cast<float>(config.embedding)));
 }
 
-Tensor LstmLanguageModel::dropped(const Tensor& x, const Packing& packing, float chance) const {
-  return config_.variational ? sequence_dropout(x, packing, chance) : dropout(x, chance);
+Tensor LstmEncoder::dropped(const Tensor& x, const Packing& packing, float chance) const {
+  return config.variational ? sequence_dropout(x, packing, chance) : dropout(x, chance);
 }
 
-Tensor LstmLanguageModel::rows(const Tokens& tokens) const {
-  const Tensor x = dropped(embedded(tokens), tokens.packing, config_.embedding_dropout);
-  return layers_(x, tokens.packing).output;
+// The output layer can read embeddings where they are as wide as states.
+Tensor LstmEncoder::rows(const Tokens& tokens) const {
+  const Tensor x = dropped(embedded(tokens), tokens.packing, config.embedding_dropout);
+  if (config.embedding == config.hidden) tap_rows("embedding", x);
+  return recurrent(x, tokens.packing).output;
+}
+
+void LstmEncoder::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("layers", recurrent);
 }
 
 Forced LstmLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output_(dropped(rows(written), written.packing, config_.output_dropout))};
+  const Tensor rows = encoder_.rows(written);
+  return {output_(encoder_.dropped(rows, written.packing, config_.output_dropout))};
 }
 
 Column LstmLanguageModel::encode(const Batch& inputs) const {
   const Tokens text = inputs.tokens("text");
-  return {rows(text), text.packing};
+  return {encoder_.rows(text), text.packing};
 }
 
 struct LstmLanguageModel::Writing : Generator::State {
@@ -138,10 +155,10 @@ Tensor LstmLanguageModel::advance(Writing& writing, const Tokens& tokens) const 
   const NoGrad no_grad;
   writing.hypotheses.advance(tokens.packing);
   writing.read.add(tokens);
-  Tensor x = embedded(tokens);
+  Tensor x = encoder_.embedded(tokens);
   const bool single = tokens.packing.rows() == tokens.count() && tokens.packing.longest() == 1;
   if (packed_.empty() || !single) {
-    const Recurrent::Output walked = layers_(x, tokens.packing, writing.states);
+    const Recurrent::Output walked = encoder_.recurrent(x, tokens.packing, writing.states);
     writing.states = walked.states;
     return walked.output;
   }
@@ -156,14 +173,13 @@ void LstmLanguageModel::pack() {
   const NoGrad no_grad;
   pack_weights(*this);
   packed_.clear();
-  for (const RecurrentWeights& layer : layers_.weights) {
+  for (const RecurrentWeights& layer : encoder_.recurrent.weights) {
     packed_.emplace_back(layer, UnrolledCellOptions{.cell = config_.cell});
   }
 }
 
 void LstmLanguageModel::visit(Visitor& v) {
-  v("embedding", embedding_);
-  v("layers", layers_);
+  encoder_.visit(v);
   v("output", output_);
 }
 

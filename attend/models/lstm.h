@@ -43,6 +43,27 @@ struct LstmConfig {
   void check() const;  // throws ConfigError
 };
 
+// What reads the text: all but the output layer.
+class LstmEncoder : public SequenceEncoder {
+ public:
+  LstmConfig config;
+  Embedding embedding;
+  Recurrent recurrent;
+
+  LstmEncoder() = default;
+  LstmEncoder(const LstmConfig& config, Rng& rng);
+  Tensor embedded(const Tokens& tokens) const;
+  // With one mask for all rows of a sequence, or one for each row.
+  Tensor dropped(const Tensor& x, const Packing& packing, float chance) const;
+
+  size_t width() const override { return config.hidden; }
+  Tensor rows(const Tokens& tokens) const override;
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
+  std::optional<size_t> positions() const override { return std::nullopt; }
+  bool first_sees_all() const override { return false; }
+};
+
 class LstmLanguageModel : public Model, public Generator, public Encoder {
  public:
   LstmLanguageModel(const LstmConfig& config, Rng& rng);
@@ -58,23 +79,20 @@ class LstmLanguageModel : public Model, public Generator, public Encoder {
   std::unique_ptr<State> start() const override;
   Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
   Forced force(const Batch& inputs, const Tokens& written) const override;
+  std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output_(rows); }
 
   // The states of the last layer.
-  size_t width() const override { return config_.hidden; }
+  size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 
   const LstmConfig& config() const { return config_; }
 
  private:
   struct Writing;
-  Tensor embedded(const Tokens& tokens) const;
-  Tensor dropped(const Tensor& x, const Packing& packing, float chance) const;
-  Tensor rows(const Tokens& tokens) const;
   Tensor advance(Writing& writing, const Tokens& tokens) const;  // rows before the output layer
 
   LstmConfig config_;
-  Embedding embedding_;
-  Recurrent layers_;
+  LstmEncoder encoder_;
   OutputLayer output_;
   std::vector<UnrolledCell> packed_;  // the layers, laid out for single steps by pack()
 };

@@ -4,6 +4,7 @@
 
 #include "attend/base/error.h"
 #include "attend/nn/pack.h"
+#include "attend/nn/row_tap.h"
 #include "attend/ops/dropout.h"
 #include "attend/tensor/tape.h"
 
@@ -22,47 +23,67 @@ void LstmnModelConfig::check() const {
 }
 
 ModelKind lstmn_kind() {
-  return kind_of<LstmnLanguageModel, LstmnModelConfig>(
+  ModelKind kind = kind_of<LstmnLanguageModel, LstmnModelConfig>(
       "lstmn", "language model of LSTMs whose memory is attended",
       {{"lstmn-small", "1 layer, 256 wide (Cheng et al., 2016)",
         [] { return AnyConfig(LstmnModelConfig()); }}});
+  kind.make_encoder = encoder_of<LstmnEncoder, LstmnModelConfig>;
+  return kind;
+}
+
+LstmnEncoder::LstmnEncoder(const LstmnModelConfig& c, Rng& rng)
+    : config(c), embedding(c.text_vocabulary, c.embedding, rng) {
+  for (size_t i = 0; i < c.layers; ++i) {
+    memories.push_back(Lstmn({.input = i == 0 ? c.embedding : c.hidden,
+                              .hidden = c.hidden,
+                              .attention = c.attention_width},
+                             rng));
+    memories.back().name = "layers." + std::to_string(i) + ".memory";
+  }
 }
 
 LstmnLanguageModel::LstmnLanguageModel(const LstmnModelConfig& config, Rng& rng) : config_(config) {
   config.check();
-  embedding_ = Embedding(config.text_vocabulary, config.embedding, rng);
-  for (size_t i = 0; i < config.layers; ++i) {
-    layers_.push_back(Lstmn({.input = i == 0 ? config.embedding : config.hidden,
-                             .hidden = config.hidden,
-                             .attention = config.attention_width},
-                            rng));
-    layers_.back().name = "layers." + std::to_string(i) + ".memory";
-  }
-  output_ = OutputLayer(embedding_, config.hidden, config.tied, rng);
+  encoder_ = LstmnEncoder(config, rng);
+  output_ = OutputLayer(encoder_.embedding, config.hidden, config.tied, rng);
 }
 
 // The table starts with rows of length 1, as an output layer should; what recurs wants variances of
 // 1.
-Tensor LstmnLanguageModel::embedded(const Tokens& tokens) const {
-  return embedding_(tokens.ids, std::sqrt(static_cast<float>(config_.embedding)));
+Tensor LstmnEncoder::embedded(const Tokens& tokens) const {
+  return embedding(tokens.ids, std::sqrt(static_cast<float>(config.embedding)));
 }
 
-Tensor LstmnLanguageModel::rows(const Tokens& tokens) const {
-  Tensor x = dropout(embedded(tokens), config_.embedding_dropout);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    if (i > 0) x = dropout(x, config_.layer_dropout);
-    x = layers_[i](x, tokens.packing);
+// The output layer can read embeddings where they are as wide as states.
+Tensor LstmnEncoder::rows(const Tokens& tokens) const {
+  Tensor x = dropout(embedded(tokens), config.embedding_dropout);
+  if (config.embedding == config.hidden) tap_rows("embedding", x);
+  for (size_t i = 0; i < memories.size(); ++i) {
+    if (i > 0) x = dropout(x, config.layer_dropout);
+    x = memories[i](x, tokens.packing);
+    tap_rows("layers", i, x);
   }
   return x;
 }
 
+std::vector<AttentionLayer> LstmnEncoder::layers(const std::string& sequence) const {
+  std::vector<AttentionLayer> all;
+  for (const Lstmn& memory : memories) all.push_back({memory.name, sequence, sequence});
+  return all;
+}
+
+void LstmnEncoder::visit(Visitor& v) {
+  v("embedding", embedding);
+  v("layers", memories);
+}
+
 Forced LstmnLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output_(dropout(rows(written), config_.output_dropout))};
+  return {output_(dropout(encoder_.rows(written), config_.output_dropout))};
 }
 
 Column LstmnLanguageModel::encode(const Batch& inputs) const {
   const Tokens text = inputs.tokens("text");
-  return {rows(text), text.packing};
+  return {encoder_.rows(text), text.packing};
 }
 
 struct LstmnLanguageModel::Writing : Generator::State {
@@ -91,7 +112,7 @@ struct LstmnLanguageModel::Writing : Generator::State {
 
 std::unique_ptr<Generator::State> LstmnLanguageModel::start() const {
   auto state = std::make_unique<Writing>();
-  state->caches.resize(layers_.size());
+  state->caches.resize(encoder_.memories.size());
   return state;
 }
 
@@ -100,24 +121,21 @@ Tensor LstmnLanguageModel::step(State& state, const Tokens& tokens, StepRows whi
   check_step(state, tokens);
   auto& writing = dynamic_cast<Writing&>(state);
   writing.hypotheses.advance(tokens.packing);
-  Tensor x = embedded(tokens);
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    x = layers_[i].step(x, tokens.packing, writing.caches[i]);
+  Tensor x = encoder_.embedded(tokens);
+  for (size_t i = 0; i < encoder_.memories.size(); ++i) {
+    x = encoder_.memories[i].step(x, tokens.packing, writing.caches[i]);
   }
   return output_(wanted_rows(x, tokens.packing, which));
 }
 
 Signature LstmnLanguageModel::signature() const {
-  Signature signature{{{.name = "text", .written = true}}, {}};
-  for (const Lstmn& layer : layers_) signature.layers.push_back({layer.name, "text", "text"});
-  return signature;
+  return {{{.name = "text", .written = true}}, encoder_.layers("text")};
 }
 
 void LstmnLanguageModel::pack() { pack_weights(*this); }
 
 void LstmnLanguageModel::visit(Visitor& v) {
-  v("embedding", embedding_);
-  v("layers", layers_);
+  encoder_.visit(v);
   v("output", output_);
 }
 

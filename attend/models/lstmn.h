@@ -36,6 +36,25 @@ struct LstmnModelConfig {
   void check() const;  // throws ConfigError
 };
 
+// What reads the text: all but the output layer.
+class LstmnEncoder : public SequenceEncoder {
+ public:
+  LstmnModelConfig config;
+  Embedding embedding;
+  std::vector<Lstmn> memories;
+
+  LstmnEncoder() = default;
+  LstmnEncoder(const LstmnModelConfig& config, Rng& rng);
+  Tensor embedded(const Tokens& tokens) const;
+
+  size_t width() const override { return config.hidden; }
+  Tensor rows(const Tokens& tokens) const override;
+  void visit(Visitor& v) override;
+  std::vector<AttentionLayer> layers(const std::string& sequence) const override;
+  std::optional<size_t> positions() const override { return std::nullopt; }
+  bool first_sees_all() const override { return false; }
+};
+
 class LstmnLanguageModel : public Model, public Generator, public Encoder {
  public:
   LstmnLanguageModel(const LstmnModelConfig& config, Rng& rng);
@@ -51,21 +70,19 @@ class LstmnLanguageModel : public Model, public Generator, public Encoder {
   std::unique_ptr<State> start() const override;
   Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
   Forced force(const Batch& inputs, const Tokens& written) const override;
+  std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output_(rows); }
 
   // The states of the last layer.
-  size_t width() const override { return config_.hidden; }
+  size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 
   const LstmnModelConfig& config() const { return config_; }
 
  private:
   struct Writing;
-  Tensor embedded(const Tokens& tokens) const;
-  Tensor rows(const Tokens& tokens) const;
 
   LstmnModelConfig config_;
-  Embedding embedding_;
-  std::vector<Lstmn> layers_;
+  LstmnEncoder encoder_;
   OutputLayer output_;
 };
 

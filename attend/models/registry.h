@@ -41,6 +41,14 @@ ModelKind kind_of(std::string_view name, std::string_view summary,
           std::move(presets)};
 }
 
+// Its make_encoder, where an encoder, too, is made from the config alone.
+template <typename EncoderType, typename Config>
+std::unique_ptr<SequenceEncoder> encoder_of(const AnyConfig& settings, Rng& rng) {
+  const auto& config = settings.as<Config>();
+  config.check();
+  return std::make_unique<EncoderType>(config, rng);
+}
+
 std::span<const ModelKind> model_kinds();
 const ModelKind& model_kind(std::string_view name);  // ConfigError with the choices
 std::vector<std::string> model_kind_names();

@@ -105,11 +105,7 @@ ModelKind rnn_kind() {
         [] { return AnyConfig(RnnConfig::luong_preset()); }},
        {"vanilla", "GRU with one fixed vector, without attention (Cho et al., 2014)",
         [] { return AnyConfig(RnnConfig::vanilla_preset()); }}});
-  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
-    const auto& config = settings.as<RnnConfig>();
-    config.check();
-    return std::make_unique<RnnEncoder>(config, rng);
-  };
+  kind.make_encoder = encoder_of<RnnEncoder, RnnConfig>;
   return kind;
 }
 

@@ -49,11 +49,7 @@ ModelKind transformer_kind() {
        {"small", "3 + 3 layers, 256 wide", [] { return AnyConfig(TransformerConfig()); }},
        {"base", "6 + 6 layers, 512 wide, as published (Vaswani et al., 2017)",
         [] { return AnyConfig(base()); }}});
-  kind.make_encoder = [](const AnyConfig& settings, Rng& rng) -> std::unique_ptr<SequenceEncoder> {
-    const auto& config = settings.as<TransformerConfig>();
-    config.check();
-    return std::make_unique<TransformerEncoder>(config, rng);
-  };
+  kind.make_encoder = encoder_of<TransformerEncoder, TransformerConfig>;
   return kind;
 }
 

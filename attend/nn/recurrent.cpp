@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attend/base/error.h"
+#include "attend/nn/row_tap.h"
 #include "attend/ops/dropout.h"
 #include "attend/ops/shape.h"
 
@@ -55,6 +56,7 @@ Recurrent::Output Recurrent::operator()(const Tensor& x, const Packing& packing,
       result.states.push_back(one.state);
     }
     result.output = config.bidirectional ? concat(outputs, -1) : outputs.front();
+    if (stage != nullptr) tap_rows(stage, layer, result.output);
   }
   return result;
 }

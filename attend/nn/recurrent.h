@@ -36,6 +36,7 @@ struct Recurrent {
   };
 
   RecurrentConfig config;
+  const char* stage = nullptr;  // under which a RowTap sees each layer; null: it sees none
   std::vector<RecurrentWeights> weights;  // in the order of States
 
   Recurrent() = default;

@@ -1,5 +1,6 @@
 // Rows between the layers of a model, as they pass by. While a RowTap is installed in a thread, it
-// sees those of every model that this thread runs over whole sequences; nothing changes by a bit.
+// sees those of every model that this thread runs over whole sequences, and of some over steps;
+// nothing changes by a bit.
 #pragma once
 
 #include <string>

@@ -15,6 +15,7 @@
 #include "tests/errors.h"
 #include "tests/inspect/maps.h"
 #include "tests/inspect/traces.h"
+#include "tests/models/small_settings.h"
 
 namespace attend {
 namespace {
@@ -61,6 +62,43 @@ TEST(LogitLens, TheLastStageIsTheModelsOwnOutput) {
   expect_own_output(gpt, given_trace(gpt, long_text(300)));  // read in several parts
   const TextModel transformer = small_transformer_model();
   expect_own_output(transformer, given_trace(transformer, "abc", "fgh"));
+}
+
+// Two layers of any language model that the registry has.
+TextModel small_of_kind(const std::string& kind) {
+  ModelConfig config(kind);
+  make_small(config.settings);
+  return small_model(config);
+}
+
+TEST(LogitLens, EveryLanguageModelHasOne) {
+  size_t models = 0;
+  for (const std::string& kind : model_kind_names()) {
+    const TextModel model = small_of_kind(kind);
+    const std::vector<ColumnSpec> columns = model.model->signature().columns;
+    if (columns.size() > 1 || !columns.front().written) continue;
+    ++models;
+    EXPECT_TRUE(has_logit_lens(model)) << kind;
+    expect_own_output(model, given_trace(model, long_text(20)));
+  }
+  EXPECT_GE(models, 4u);
+}
+
+// A convolution's output layer reads the sum of skip connections, which nothing is in before the
+// first layer; one that is not as wide as states cannot read embeddings.
+TEST(LogitLens, ShowsTheEmbeddingWhereTheOutputLayerCanReadIt) {
+  const auto stages = [](const TextModel& model) {
+    return logit_lens(model, given_trace(model, "abc")).stages;
+  };
+  const std::vector<std::string> layers = {"layers.0", "layers.1"};
+  EXPECT_EQ(stages(small_of_kind("causal_conv")), layers);
+  for (const char* kind : {"lstm", "lstmn"}) {
+    EXPECT_EQ(stages(small_of_kind(kind)).front(), "embedding");
+    ModelConfig config(kind);
+    make_small(config.settings);
+    set_flag(config.settings, "embedding", "8");
+    EXPECT_EQ(stages(small_model(config)), layers) << kind;
+  }
 }
 
 TEST(LogitLens, HasAStageForEachLayer) {

@@ -15,6 +15,7 @@
 #include "tests/errors.h"
 #include "tests/files.h"
 #include "tests/models/seq2seq.h"
+#include "tests/models/small_settings.h"
 
 namespace attend {
 namespace {
@@ -34,10 +35,16 @@ LabelConfig small(const std::string& encoder, LabelPooling pooling) {
   } else if (encoder == "rnn") {
     auto& r = c.encoder.settings.as<RnnConfig>();
     r.embedding = 8, r.hidden = 6;
-  } else {
+  } else if (encoder == "conv") {
     auto& k = c.encoder.settings.as<ConvConfig>();
     k.width = 10, k.hidden = 12, k.encoder_layers = 2;
     k.kernel = 7;  // so that the first row sees all of a short sequence
+  } else {
+    make_small(c.encoder.settings);
+    for (const Field& field : fields_of(c.encoder.settings).fields) {
+      if (field.path == "activation") field.set(std::vector<std::string>{"gelu"});
+      if (field.path == "kernel") field.set(std::vector<std::string>{"4"});  // to see all
+    }
   }
   return c;
 }
@@ -136,14 +143,22 @@ TEST_P(LabelVariants, LearnsWhatATextHolds) {
   }
 }
 
+std::string title(const testing::TestParamInfo<std::tuple<const char*, LabelPooling>>& variant) {
+  return std::string(std::get<0>(variant.param)) + "_" +
+         std::string(name_of(std::get<1>(variant.param)));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, LabelVariants,
                          testing::Combine(testing::Values("transformer", "rnn", "conv"),
                                           testing::Values(LabelPooling::kMean, LabelPooling::kFirst,
+                                                          LabelPooling::kLast,
                                                           LabelPooling::kAttention)),
-                         [](const auto& variant) {
-                           return std::string(std::get<0>(variant.param)) + "_" +
-                                  std::string(name_of(std::get<1>(variant.param)));
-                         });
+                         title);
+INSTANTIATE_TEST_SUITE_P(Forwards, LabelVariants,
+                         testing::Combine(testing::Values("gpt", "lstm", "lstmn", "causal_conv"),
+                                          testing::Values(LabelPooling::kMean, LabelPooling::kLast,
+                                                          LabelPooling::kAttention)),
+                         title);
 
 TEST(Label, ShowsWhereAttentionPoolingLooks) {
   const NoGrad no_grad;
@@ -199,7 +214,7 @@ TextModel labelled(const std::string& encoder) {
 }
 
 TEST(Label, LivesInAModelDirectory) {
-  for (const char* encoder : {"transformer", "rnn", "conv"}) {
+  for (const std::string& encoder : encoder_kind_names()) {
     const TemporaryDirectory directory;
     const TextModel made = labelled(encoder);
     const ModelDirectory files{directory.path()};
@@ -247,6 +262,7 @@ TEST(Label, RefusesWhatCannotWork) {
   LabelConfig config = small("rnn", LabelPooling::kFirst);
   config.encoder.settings.as<RnnConfig>().bidirectional = false;
   expect_error<ConfigError>([&] { model_of(config); }, "let it read both ways");
+  expect_error<ConfigError>([&] { model_of(small("gpt", LabelPooling::kFirst)); }, "or use 'mean'");
   config = small("conv", LabelPooling::kMean);
   config.label_vocabulary = 0;
   expect_error<ConfigError>([&] { model_of(config); }, "0 labels");
