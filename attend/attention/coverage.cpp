@@ -90,6 +90,21 @@ void hand_over(const std::string& name, const CoverageState& state, const Tensor
   }
 }
 
+// What an intervention leaves of the scores or of the weights, [pairs], sequence by sequence.
+using Change = Tensor (Intervention::*)(const HeadCall&, const Tensor&) const;
+Tensor changed(const std::string& name, const CoverageState& state, const Tensor& x,
+               const Intervention& intervention, Change change) {
+  const Packing& pairs = state.alignment.pairs;
+  std::vector<Tensor> rows;
+  for (size_t s = 0; s < pairs.count(); ++s) {
+    const size_t keys = pairs.length(s);
+    const Tensor row = reshape(x.slice_rows(pairs.begin(s), keys), {1, keys});
+    const HeadCall call{name, 0, static_cast<size_t>(state.steps[s])};
+    rows.push_back(reshape((intervention.*change)(call, row), {keys}));
+  }
+  return rows.empty() ? x : concat(rows, 0);
+}
+
 }  // namespace
 
 std::string_view name_of(Remembered remembered) { return name_from_value(kRemembered, remembered); }
@@ -151,7 +166,7 @@ CoverageState CoverageAttention::start(const CoverageSource& source) const {
 CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageSource& source,
                                                 CoverageState& state) const {
   check(config, q, source, state);
-  refuse_intervention(name);
+  const Intervention* const intervention = intervention_in(name);
   const Alignment& at = state.alignment;
   Tensor features = reshape(state.remembered, {at.pairs.rows(), 1});
   if (filters.defined()) {
@@ -159,9 +174,15 @@ CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageS
     features = conv1d(features, at.pairs, filters, {}, {.left = reach, .right = reach}).rows;
   }
   const Tensor projected = query(q);
-  const Tensor scores =
+  Tensor scores =
       alignment_scores(at, {projected, source.keys, vector, location.weight.value, features});
-  const Tensor weights = alignment_softmax(at, scores);
+  if (intervention != nullptr) {
+    scores = changed(name, state, scores, *intervention, &Intervention::scores);
+  }
+  Tensor weights = alignment_softmax(at, scores);
+  if (intervention != nullptr) {
+    weights = changed(name, state, weights, *intervention, &Intervention::weights);
+  }
   hand_over(name, state, weights, scores,
             {projected, source.keys, source.values, vector, location.weight.value, features});
   const bool sum = config.remembered == Remembered::kSum;

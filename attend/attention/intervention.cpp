@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "attend/base/error.h"
 #include "attend/ops/elementwise.h"
 
 namespace attend {
@@ -97,14 +96,6 @@ const Intervention* current_intervention() { return current; }
 
 const Intervention* intervention_in(const std::string& layer) {
   return current != nullptr && current->changes(layer) ? current : nullptr;
-}
-
-void refuse_intervention(const std::string& layer) {
-  if (intervention_in(layer) == nullptr) return;
-  throw ConfigError(
-      "intervention: the weights of layer {} cannot be changed; only layers of plain or multi-head "
-      "attention can",
-      layer);
 }
 
 }  // namespace attend

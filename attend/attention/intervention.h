@@ -77,7 +77,4 @@ class Intervention {
 const Intervention* current_intervention();
 // The same where it changes something of the layer.
 const Intervention* intervention_in(const std::string& layer);
-// For layers that keep no weights to be changed: throws ConfigError where one would change them.
-void refuse_intervention(const std::string& layer);
-
 }  // namespace attend

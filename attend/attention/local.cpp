@@ -124,7 +124,7 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
   const PreparedScore score =
       prepare_score({config.score, weights, in.q, in.k, 1, 1, std::nullopt});
   const Tensor p = centres(in.q, in.queries, in.keys);
-  refuse_intervention(name);
+  const Intervention* const intervention = intervention_in(name);
   const AttentionProblem seen = problem_of_layer(name, in.queries, in.earlier);
   const Recording recording(seen);
   std::vector<Tensor> outputs;
@@ -139,9 +139,12 @@ Tensor LocalAttention::operator()(const Inputs& in) const {
     const Tensor distance = distances(queries_of(p), keys);
     const Tensor all =
         core_scores(score.core, queries_of(score.q), keys_of(score.k), score.vector, keys);
-    const Tensor near = within(scale(all, score.scale), distance, config.reach);
+    const HeadCall call{name, 0, seen.first_query(s)};
+    Tensor near = within(scale(all, score.scale), distance, config.reach);
+    if (intervention != nullptr) near = intervention->scores(call, near);
     const Tensor factors = bell(distance, config.reach);
-    const Tensor w = multiply(softmax(near), factors);
+    Tensor w = multiply(softmax(near), factors);
+    if (intervention != nullptr) w = intervention->weights(call, w);
     if (recording && recording.wants(s, 0)) {
       std::optional<HeadParts> parts;
       if (recording.wants_parts()) {

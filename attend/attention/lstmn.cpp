@@ -125,7 +125,10 @@ Recalled advance(const Lstmn& layer, const StepLayers& layers, const Tensor& x,
       const Tensor mixture = state.mixture.slice_rows(0, x.rows());
       q = add(q, layers.from_mixture(mixture.slice_columns(0, hidden)));
     }
-    recalled = recall(q, layer.vector, state.past);
+    const Intervention* const intervention = intervention_in(layer.name);
+    recalled = intervention == nullptr
+                   ? recall(q, layer.vector, state.past)
+                   : recall(q, layer.vector, state.past, *intervention, layer.name);
     recalled.query = q.detach();
     state.mixture = recalled.mixture;
     before = {state.mixture.slice_columns(0, hidden), state.mixture.slice_columns(hidden, hidden)};
@@ -222,7 +225,6 @@ Tensor Lstmn::operator()(const Tensor& x, const Packing& packing) const {
   if (x.rank() != 2 || x.rows() != packing.rows() || x.width() != config.input) {
     throw ShapeError("lstmn: {} is not [{}, {}]", x.shape(), packing.rows(), config.input);
   }
-  refuse_intervention(name);
   const AttentionProblem seen = problem_of_layer(name, packing);
   const Recording recording(seen);
   const RecurrentSchedule schedule(packing);
@@ -253,7 +255,6 @@ Tensor Lstmn::step(const Tensor& x, LstmnState& state) const {
     throw ShapeError("lstmn: a step of {}, not [{}, {}]: one row for each sequence", x.shape(),
                      state.sequences, config.input);
   }
-  refuse_intervention(name);
   const size_t t = state.past.size();
   hand_over(name, state.sequences, t, advance(*this, layers_of(*this), x, from_input(x), state));
   return state.past.back().h;
@@ -267,7 +268,6 @@ Tensor Lstmn::step(const Tensor& x, const Packing& packing, KeyValueCache& cache
         "of {}",
         x.shape(), packing.rows(), packing.count(), config.input, cache.sequences());
   }
-  refuse_intervention(name);
   const NoGrad no_grad;
   const size_t hidden = config.hidden;
   const Tensor compared = from_input(x), y = Tensor::empty({x.rows(), hidden});

@@ -4,8 +4,13 @@
 
 #include "attend/kernels/recall.h"
 #include "attend/kernels/softmax.h"
+#include "attend/ops/activations.h"
+#include "attend/ops/elementwise.h"
+#include "attend/ops/linear.h"
 #include "attend/ops/matrix.h"
 #include "attend/ops/rows.h"
+#include "attend/ops/shape.h"
+#include "attend/ops/softmax.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
@@ -75,6 +80,29 @@ Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastSte
         backward(q, vector, past, kept, dy, grads);
       });
   return recalled;
+}
+
+Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastStep>& past,
+                const Intervention& intervention, const std::string& layer) {
+  const size_t sequences = q.rows();
+  const HeadCall call{layer, 0, past.size()};
+  const Tensor across = reshape(vector, {1, vector.size()});
+  std::vector<Tensor> columns, values;  // of each step
+  for (const PastStep& step : past) {
+    const Tensor key = step.key.slice_rows(0, sequences);
+    columns.push_back(linear(tanh(add(q, key)), across));
+    values.push_back(concat({step.h.slice_rows(0, sequences), step.c.slice_rows(0, sequences)}, 1));
+  }
+  const Tensor all = concat(columns, 1);
+  std::vector<Tensor> mixtures, weights, scores;  // of each sequence
+  for (size_t s = 0; s < sequences; ++s) {
+    scores.push_back(intervention.scores(call, all.slice_rows(s, 1)));
+    weights.push_back(intervention.weights(call, softmax(scores.back())));
+    std::vector<Tensor> rows;
+    for (const Tensor& step : values) rows.push_back(step.slice_rows(s, 1));
+    mixtures.push_back(matmul(weights.back(), concat(rows, 0)));
+  }
+  return {concat(mixtures, 0), concat(weights, 0).detach(), concat(scores, 0).detach()};
 }
 
 }  // namespace attend

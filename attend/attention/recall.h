@@ -2,8 +2,10 @@
 // copied or projected again. What lstmn.h is built on.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "attend/attention/intervention.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -23,5 +25,10 @@ struct Recalled {
 // For the first q.rows() sequences, over all steps i, with q [sequences, attention]:
 //   mixture = sum_i softmax(vector.tanh(q + key_i))_i (h_i, c_i).
 Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastStep>& past);
+
+// The same where an intervention changes scores or weights of the layer, whose query this is after
+// `past`. Composed of ops, which is slower.
+Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastStep>& past,
+                const Intervention& intervention, const std::string& layer);
 
 }  // namespace attend

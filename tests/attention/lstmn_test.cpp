@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "attend/attention/intervention.h"
 #include "attend/attention/recorder.h"
 #include "attend/base/parallel.h"
 #include "attend/ops/shape.h"
@@ -93,6 +94,50 @@ TEST(Lstmn, IsThatOfThePaperForEachSequence) {
     }
   }
   EXPECT_EQ(layer(Tensor::zeros({0, 3}), Packing::of({0})).shape(), (Shape{0, 4}));
+}
+
+// Rows that are replaced by themselves change nothing; others do, in steps as in the whole.
+TEST(Lstmn, HeedsInterventions) {
+  Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  layer.name = "memory";
+  const Packing packing = Packing::of({4, 6});
+  const Tensor x = random_tensor({10, 3}, 1), before = layer(x, packing);
+  {
+    Recorder recorder;
+    layer(x, packing);
+    Intervention intervention;
+    const bool second = recorder.heads[1].sequence == 1;
+    const Tensor own = recorder.heads[second ? 1 : 0].weights;
+    intervention.replace_row({"memory"}, 5, own.slice_rows(5, 1).to_vector());
+    const Tensor after = layer(x, packing);
+    for (size_t i = 0; i < after.size(); ++i) {
+      EXPECT_NEAR(after.data()[i], before.data()[i], 1e-5f);
+    }
+  }
+  Intervention intervention;
+  intervention.mask({"memory", 0}, 3, 1).replace_row({"memory"}, 2, {1});
+  Recorder recorder;
+  const Tensor after = layer(x, packing);
+  EXPECT_NE(after.to_vector(), before.to_vector());
+  for (const RecordedHead& head : recorder.heads) {
+    EXPECT_EQ(head.weights.slice_rows(3, 1).span()[1], 0.0f);
+    EXPECT_EQ(head.weights.slice_rows(2, 1).span()[0], 1.0f);
+  }
+  LstmnState state = layer.start(1);
+  for (size_t t = 0; t < 4; ++t) {
+    const Tensor h = layer.step(x.slice_rows(t, 1), state);
+    for (size_t d = 0; d < 4; ++d) EXPECT_NEAR(h.data()[d], after.data()[t * 4 + d], 1e-5f) << t;
+  }
+}
+
+TEST(Lstmn, GradientsFlowThroughAnIntervention) {
+  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  layer.name = "memory";
+  for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
+  Tensor x = random_tensor({9, 3}, 1, 1.5f);
+  Intervention intervention;
+  intervention.mask({"memory"}, 3, 1);
+  expect_gradients(layer, x, [&] { return layer(x, Packing::of({3, 5, 1})); });
 }
 
 TEST(Lstmn, GradientsReachAllParameters) {

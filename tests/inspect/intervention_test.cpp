@@ -169,17 +169,5 @@ TEST(InterventionInSteps, CountsQueriesAndKeysOfTheWholeSequence) {
   }
 }
 
-TEST(InterventionInSteps, LayersThatCannotBeChangedSaySo) {
-  ModelConfig config = ModelConfig::of_preset("bahdanau");
-  auto& rnn = config.settings.as<RnnConfig>();
-  rnn.embedding = rnn.hidden = 12;
-  rnn.coverage = true;
-  const TextModel model = small_model(config);
-  const Trace trace = given_trace(model, "ab", "c");
-  Intervention intervention;
-  intervention.knock_out({trace.layers[0].name});
-  expect_error<ConfigError>([&] { logits_of(model, trace); }, "cannot be changed");
-}
-
 }  // namespace
 }  // namespace attend

@@ -5,10 +5,11 @@
 #include <map>
 #include <set>
 
-#include "attend/io/config.h"
+#include "attend/nn/row_tap.h"
 #include "tests/errors.h"
 #include "tests/files.h"
-#include "tests/models/generators.h"
+#include "tests/models/interventions.h"
+#include "tests/models/small_settings.h"
 #include "tests/train/small_run.h"
 
 namespace attend {
@@ -16,21 +17,11 @@ namespace {
 
 constexpr size_t kLabels = 5;
 
-// Sizes that settings of this name get, in whatever kind has them.
-const std::map<std::string, std::string, std::less<>> kSmall = {
-    {"width", "16"},         {"hidden", "16"},        {"embedding", "16"},
-    {"heads", "2"},          {"feed_forward", "24"},  {"layers", "2"},
-    {"encoder_layers", "2"}, {"decoder_layers", "2"}, {"skip_width", "16"},
-    {"longest_source", "50"}};
-
 class EveryKind : public testing::TestWithParam<std::string> {
  protected:
   static ModelConfig config() {
     ModelConfig made(GetParam());
-    for (const Field& field : fields_of(made.settings).fields) {
-      const auto small = kSmall.find(field.path.substr(field.path.rfind('.') + 1));
-      if (small != kSmall.end()) field.set(std::vector{small->second});
-    }
+    make_small(made.settings);
     made.set_vocabularies({{"source", kSourceTokens},
                            {"target", kTargetTokens},
                            {"text", kTargetTokens},
@@ -42,6 +33,14 @@ class EveryKind : public testing::TestWithParam<std::string> {
     return make_model(config(), rng);
   }
 };
+
+// What an Encoder may read: of a language model, what it would write.
+Batch with_written(const Model& model, Batch inputs, const Tokens& written) {
+  for (const ColumnSpec& column : model.signature().columns) {
+    if (column.written && column.kind == ColumnKind::kTokens) inputs.add(column.name, written);
+  }
+  return inputs;
+}
 
 // Whatever facet it has, all at once, of tokens that every vocabulary has.
 std::vector<float> outputs(const Model& model) {
@@ -57,14 +56,7 @@ std::vector<float> outputs(const Model& model) {
   if (model.generator() != nullptr) add(model.generator()->logits(inputs, written));
   if (model.classifier() != nullptr) add(model.classifier()->label_logits(inputs));
   if (model.encoder() != nullptr) {
-    Batch read = inputs;
-    for (const ColumnSpec& column : model.signature().columns) {
-      const bool text = column.written && column.kind == ColumnKind::kTokens;
-      if (text) read.add(column.name, written);
-    }
-    const Column rows = model.encoder()->encode(read);
-    EXPECT_EQ(rows.values.shape(), Shape({rows.packing.rows(), model.encoder()->width()}));
-    add(rows.values);
+    add(model.encoder()->encode(with_written(model, inputs, written)).values);
   }
   return all;
 }
@@ -140,6 +132,54 @@ TEST_P(EveryKind, ARecorderSeesTheLayersOfTheSignature) {
       }
     }
   }
+}
+
+TEST_P(EveryKind, EveryLayerHeedsInterventions) { expect_heeds_interventions(*model()); }
+
+// A row for each item of what it reads first, the same in any company.
+TEST_P(EveryKind, EncodesEachItemItReads) {
+  const NoGrad no_grad;
+  const auto made = model();
+  const Encoder* const encoder = made->encoder();
+  ASSERT_NE(encoder, nullptr);
+  const std::vector<int32_t> lengths = {3, 1, 7};
+  const Batch inputs =
+      with_written(*made, some_inputs(*made, lengths, 1), some_tokens(lengths, kTargetTokens, 2));
+  const Column rows = encoder->encode(inputs);
+  ASSERT_EQ(rows.packing, Packing(lengths));
+  ASSERT_EQ(rows.values.shape(), Shape({11, encoder->width()}));
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const Column alone = encoder->encode(inputs.pick(std::vector{i}));
+    const size_t length = rows.packing.length(i);
+    expect_same(alone.values, rows.values.slice_rows(rows.packing.begin(i), length));
+  }
+}
+
+struct Stages : RowTap {
+  std::vector<NamedTensor> seen;
+  void see(const std::string& stage, const Tensor& rows) override { seen.push_back({stage, rows}); }
+};
+
+// A language model reads only what it writes. Each of its layers has a logit lens; that of the last
+// layer is the output itself.
+TEST_P(EveryKind, TheOutputLayerReadsEveryLayerOfALanguageModel) {
+  const NoGrad no_grad;
+  const auto made = model();
+  const std::vector<ColumnSpec> columns = made->signature().columns;
+  if (made->generator() == nullptr || columns.size() > 1) return;
+  const Tokens written = some_tokens({2, 5, 1}, kTargetTokens, 2);
+  Stages stages;
+  const Tensor logits = made->generator()->logits(Batch(3), written);
+  std::vector<std::string> layers;
+  for (const auto& [name, rows] : stages.seen) {
+    if (name.starts_with("layers.")) layers.push_back(name);
+    ASSERT_EQ(rows.rows(), written.packing.rows()) << name;
+    const auto read = made->generator()->logits_of_rows(rows);
+    ASSERT_TRUE(read) << name;
+    ASSERT_EQ(read->shape(), logits.shape()) << name;
+  }
+  EXPECT_EQ(layers, (std::vector<std::string>{"layers.0", "layers.1"}));
+  expect_same(*made->generator()->logits_of_rows(stages.seen.back().tensor), logits);
 }
 
 TEST_P(EveryKind, PackingChangesNoBitOfItsSteps) {

@@ -8,6 +8,7 @@
 #include "attend/models/model_config.h"
 #include "attend/tensor/training.h"
 #include "tests/errors.h"
+#include "tests/models/interventions.h"
 #include "tests/models/seq2seq.h"
 
 namespace attend {
@@ -98,6 +99,10 @@ TEST_P(RnnVariants, StepByStepIsAllAtOnce) { expect_consistent(model_of(GetParam
 TEST_P(RnnVariants, EveryParameterLearns) {
   RnnSeq2Seq model = model_of(GetParam(), 8);
   expect_learns(model);
+}
+
+TEST_P(RnnVariants, EveryLayerHeedsInterventions) {
+  expect_heeds_interventions(model_of(GetParam(), 7));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RnnVariants, testing::ValuesIn(kVariants),
