@@ -117,7 +117,7 @@ function labelled(weights, rows, columns, title) {
   return { title, rows: known, columns, values, most: largest(values), signed };
 }
 
-/** The server ends every output; one that was pruned or cut short wrote no end. */
+/** The last row of an output that was pruned or cut short is of a token that was not written. */
 function writtenRows(path, rows) {
   return path.length && rows.length === path.length + 1 ? rows.slice(0, -1) : rows;
 }

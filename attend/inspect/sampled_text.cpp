@@ -27,13 +27,22 @@ SampledText::SampledText(const TextModel& model, const Trace& trace, SampledText
 
 bool SampledText::step() {
   if (ended_ || tokens_.size() >= options_.most) return false;
-  const NoGrad no_grad;
-  const int32_t last = tokens_.empty() ? special_.start : tokens_.back();
-  const Tensor logits = generator_.step(*state_, {&last, 1});
+  const Tensor logits = logits_of_next();
   const size_t place = tokens_.size();
   const bool given = place < options_.beginning.size();
   add(logits, given ? options_.beginning[place] : sampled(logits.span()));
   return true;
+}
+
+std::optional<int32_t> SampledText::next() {
+  if (ended_) return std::nullopt;
+  return sampled(logits_of_next().span());
+}
+
+Tensor SampledText::logits_of_next() {
+  const NoGrad no_grad;
+  const int32_t last = tokens_.empty() ? special_.start : tokens_.back();
+  return generator_.step(*state_, {&last, 1});
 }
 
 int32_t SampledText::sampled(std::span<const float> logits) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "attend/inspect/beam_tree.h"
 #include "attend/inspect/trace.h"
@@ -24,6 +25,9 @@ class SampledText {
 
   // Reads the last token and adds the next; false where the text has ended or is long enough.
   bool step();
+  // What one more step would add to a text that is long enough; none where it has ended. Reads the
+  // last token, so it is asked once, after the last step.
+  std::optional<int32_t> next();
 
   const std::vector<int32_t>& tokens() const { return tokens_; }  // without start and end
   const std::vector<size_t>& path() const { return path_; }  // nodes of the tree, the end's too
@@ -32,6 +36,7 @@ class SampledText {
   std::shared_ptr<const BeamTree> tree() const { return tree_; }
 
  private:
+  Tensor logits_of_next();
   int32_t sampled(std::span<const float> logits) const;
   void add(const Tensor& logits, int32_t token);
 

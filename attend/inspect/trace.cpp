@@ -85,13 +85,13 @@ Raw missing(const Signature& signature, const ColumnSpec& column) {
                   fmt::join(read, ", "));
 }
 
-std::vector<int32_t> searched(const TextModel& model, const Trace& trace, std::string_view start,
-                              const SearchConfig& config) {
+Hypothesis searched(const TextModel& model, const Trace& trace, std::string_view start,
+                    const SearchConfig& config) {
   SearchRuntime runtime = search_runtime(model);
   if (!start.empty()) runtime.prefixes = {model.tokenizer(trace.written()->name).encode(start)};
   const auto found =
       search_covering(model.generator(), *model.model, inputs_of(trace), config, runtime);
-  return found.front().front().tokens;
+  return found.front().front();
 }
 
 int32_t likeliest_label(const TextModel& model, const Trace& trace) {
@@ -177,21 +177,44 @@ Trace written_trace(const TextModel& model, const TraceTexts& texts, const Searc
   if (trace.written()->role == SequenceRole::kLabel) {
     return with_output(model, trace, std::vector{likeliest_label(model, trace)});
   }
-  return with_output(model, trace, searched(model, trace, start, config));
+  const Hypothesis found = searched(model, trace, start, config);
+  const Trace written = with_output(model, trace, found.tokens);
+  if (found.ended) return written;
+  return with_output(model, written, found.tokens, likeliest_next(model, written));
 }
 
 Trace written_trace(const TextModel& model, std::string_view text, const SearchConfig& config) {
   return written_trace(model, texts_of(model.model->signature(), text), config);
 }
 
-Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output) {
-  if (std::ranges::equal(trace.output(), output)) return trace;  // it may know its pieces
+Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output,
+                  std::optional<int32_t> next) {
+  const bool same = std::ranges::equal(trace.output(), output);  // it may know its pieces
   for (TraceSequence& sequence : trace.sequences) {
     if (sequence.role == SequenceRole::kRead) continue;
     const ColumnSpec column = model.model->signature().column(sequence.name);
-    sequence = sequence_of(model, column, {.ids = {output.begin(), output.end()}});
+    if (!same) sequence = sequence_of(model, column, {.ids = {output.begin(), output.end()}});
+    if (sequence.role == SequenceRole::kLabel) continue;
+    const Tokenizer& tokenizer = model.tokenizer(sequence.name);
+    sequence.written.back() = next.value_or(tokenizer.special().end);
+    sequence.next.back().text = tokenizer.piece(sequence.written.back());
   }
   return trace;
+}
+
+int32_t likeliest_next(const TextModel& model, const Trace& trace) {
+  const NoGrad no_grad;
+  const TraceSequence& written = *trace.written();
+  const Tensor logits = model.generator().logits(inputs_of(trace), one_sequence(written.ids));
+  const auto last = logits.slice_rows(logits.rows() - 1, 1).span();
+  const SpecialTokens special = model.tokenizer(written.name).special();
+  int32_t best = special.end;
+  for (size_t id = 0; id < last.size(); ++id) {
+    const auto token = static_cast<int32_t>(id);
+    if (token == special.start || token == special.unknown) continue;
+    if (last[id] > last[static_cast<size_t>(best)]) best = token;
+  }
+  return best;
 }
 
 int32_t label_number(const TextModel& model, const TraceSequence& label, int32_t id) {

@@ -27,8 +27,10 @@ enum class SequenceRole {
 struct TraceSequence {
   std::string name;  // of the model's column
   SequenceRole role = SequenceRole::kRead;
-  std::vector<int32_t> ids = {};      // as the model reads them, framed; none of a label
-  std::vector<int32_t> written = {};  // after each item; empty where nothing is written
+  std::vector<int32_t> ids = {};  // as the model reads them, framed; none of a label
+  // After each item; empty where nothing is written. An output ends with the end of a text, or,
+  // where it was cut before that, with what the model would write next.
+  std::vector<int32_t> written = {};
   Framing framing = {};               // which of `ids` are no text
   std::vector<TraceItem> items = {};  // one for each of `ids`; of a label, one
   std::vector<TraceItem> next = {};   // one for each of `written`
@@ -70,8 +72,12 @@ Trace written_trace(const TextModel& model, const TraceTexts& texts,
                     const SearchConfig& search = {});
 Trace written_trace(const TextModel& model, std::string_view text, const SearchConfig& search = {});
 
-// The same trace with another output, without start and end.
-Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output);
+// The same trace with another output, without start and end. `next` is what the model would write
+// next where it was cut; none: the end.
+Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output,
+                  std::optional<int32_t> next = {});
+// The likeliest token after the last item of what the model writes, of those that are ever written.
+int32_t likeliest_next(const TextModel& model, const Trace& trace);
 
 // Which of a classifier's logits is that of a label, given by its id. Throws DataError where it has
 // none.

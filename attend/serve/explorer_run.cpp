@@ -155,7 +155,12 @@ std::optional<ExplorerRun> searched_run(const TextModel& model, const RunRequest
   for (const Hypothesis& h : found) {
     hypotheses.push_back(events.hypothesis(h.tokens, tree->path(h), h.score));
   }
-  trace = with_output(model, std::move(trace), found.front().tokens);
+  const Hypothesis& best = found.front();
+  trace = with_output(model, std::move(trace), best.tokens);
+  if (!best.ended) {
+    const int32_t next = likeliest_next(model, trace);
+    trace = with_output(model, std::move(trace), best.tokens, next);
+  }
   Json done = events.done(trace, hypotheses);
   return finished(request, std::move(trace), tree, std::move(done));
 }
@@ -183,7 +188,7 @@ std::optional<ExplorerRun> written_run(const TextModel& model, const RunRequest&
   }
   const Json hypotheses =
       Json::array({events.hypothesis(sampled.tokens(), sampled.path(), sampled.total())});
-  trace = with_output(model, std::move(trace), sampled.tokens());
+  trace = with_output(model, std::move(trace), sampled.tokens(), sampled.next());
   Json done = events.done(trace, hypotheses);
   return finished(request, std::move(trace), sampled.tree(), std::move(done));
 }

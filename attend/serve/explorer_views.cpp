@@ -18,13 +18,26 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kLargestThumbnail = 128;
 constexpr size_t kSaliencyTurn = 1024;  // rows of a model, until others may compute
 
-// That of the run, or of another leaf of its tree: the last number of "1,4,9".
-Trace trace_of(const TextModel& model, const ExplorerRun& run, const std::string& path) {
-  if (path.empty()) return run.trace;
+// The last number of "1,4,9".
+size_t last_node(const ExplorerRun& run, const std::string& path) {
   const std::string_view last = std::string_view(path).substr(path.find_last_of(',') + 1);
   const size_t node = number_of("node", last);
   if (node > run.tree->nodes().size()) throw NotFound("the run's tree has no node {}", node);
-  return with_output(model, run.trace, run.tree->tokens(node));
+  return node;
+}
+
+// That of the run, or of another leaf of its tree.
+Trace trace_of(const TextModel& model, const ExplorerRun& run, const std::string& path) {
+  if (path.empty()) return run.trace;
+  return with_output(model, run.trace, run.tree->tokens(last_node(run, path)));
+}
+
+// Whether a leaf of the tree is a text without its end.
+bool is_cut(const TextModel& model, const ExplorerRun& run, const std::string& path) {
+  const TraceSequence* const written = run.trace.written();
+  if (written == nullptr || written->role != SequenceRole::kWritten) return false;
+  const size_t node = last_node(run, path);
+  return node == 0 || run.tree->node(node).token != model.tokenizer(written->name).special().end;
 }
 
 // The pair of sequences that is asked for; where a part of it is left open, the first that fits.
@@ -90,9 +103,13 @@ std::string Explorer::lens(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const size_t top = number_of("top", parameter(parameters, "top", "5"));
   const TextModel& text = model(run->model).model;
-  const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
+  const std::string path = parameter(parameters, "path");
+  Trace trace = trace_of(text, *run, path);
   const ShortTurn computing(*computing_);
   const Without without(*run);
+  if (!path.empty() && is_cut(text, *run, path)) {
+    trace = with_output(text, trace, trace.output(), likeliest_next(text, trace));
+  }
   return lens_json(logit_lens(text, trace, top));
 }
 

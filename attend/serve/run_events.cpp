@@ -83,12 +83,11 @@ Json RunEvents::hypothesis(std::span<const int32_t> tokens, const std::vector<si
 
 Json RunEvents::done(const Trace& trace, const Json& hypotheses) const {
   const Json& best = hypotheses.front();
-  return {{"event", "done"},
-          {"text", best["text"]},
-          {"tokens", texts_json(trace.written()->next)},
-          {"path", best["path"]},
-          {"score", best["score"]},
-          {"hypotheses", hypotheses}};
+  std::vector<TraceItem> tokens = trace.written()->next;
+  const bool cut = !is_label_ && trace.written()->written.back() != end();
+  if (cut) tokens.pop_back();  // it would be written, but was not
+  return {{"event", "done"},      {"text", best["text"]},   {"tokens", texts_json(tokens)},
+          {"path", best["path"]}, {"score", best["score"]}, {"hypotheses", hypotheses}};
 }
 
 Json RunEvents::node(size_t number, const BeamNode& node) const {

@@ -85,6 +85,26 @@ TEST(SampledText, KeepsToItsLengthAndThePositionsOfTheModel) {
   EXPECT_LE(run(small_model(config), {.most = 50}).tokens.size(), 5u);
 }
 
+TEST(SampledText, KnowsWhatWouldFollow) {
+  const TextModel model = small_language_model();
+  const Trace trace = given_trace(model, "");
+  size_t cut = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const Sampled longer = run(model, {.most = 5, .seed = seed});
+    SampledText text(model, trace, {.most = 4, .seed = seed});
+    while (text.step()) {
+    }
+    const std::optional<int32_t> next = text.next();
+    const bool ended = text.path().size() > text.tokens().size();
+    ASSERT_EQ(next.has_value(), !ended);
+    if (ended) continue;
+    ++cut;
+    EXPECT_EQ(*next,
+              longer.tokens.size() > 4 ? longer.tokens[4] : model.tokenizer("text").special().end);
+  }
+  EXPECT_GT(cut, 0u);
+}
+
 TEST(SampledText, RefusesATemperatureThatIsNone) {
   const TextModel model = small_language_model();
   for (const float wrong : {0.0f, -1.0f, INFINITY, NAN}) {

@@ -89,6 +89,26 @@ TEST(Trace, WritesWhatTheSearchFinds) {
       search(model.generator(), inputs_of(trace), config, search_runtime(model))[0].front().tokens);
 }
 
+// What stands after the last item is what the model would write, or the end where it was written.
+TEST(Trace, ACutTextIsFollowedByWhatTheModelWouldWrite) {
+  const TextModel model = small_language_model();
+  const SpecialTokens special = model.tokenizer("text").special();
+  const Trace longer = written_trace(model, "abc", {.beam = 1, .min_length = 8, .max_length = 8});
+  const Trace cut = written_trace(model, "abc", {.beam = 1, .min_length = 5, .max_length = 5});
+  const std::vector<int32_t> whole = longer.output();
+  ASSERT_EQ(cut.output(), std::vector<int32_t>(whole.begin(), whole.begin() + 5));
+  EXPECT_EQ(likeliest_next(model, cut), cut.written()->written.back());
+  EXPECT_EQ(cut.written()->next.back().text,
+            model.tokenizer("text").piece(cut.written()->written.back()));
+  const Trace given = given_trace(model, "abc");
+  EXPECT_EQ(given.written()->written.back(), special.end);
+  const Trace ended = with_output(model, cut, cut.output());
+  EXPECT_EQ(ended.written()->written.back(), special.end);
+  EXPECT_EQ(ended.written()->next.back().text, "</s>");
+  const Trace next = with_output(model, ended, ended.output(), whole[5]);
+  EXPECT_EQ(next.written()->written.back(), whole[5]);
+}
+
 TEST(Trace, ContinuesTheTextOfAModelThatReadsWhatItWrites) {
   const TextModel model = small_language_model();
   const Trace trace = written_trace(model, "abc", {.beam = 2, .max_length = 8});

@@ -34,6 +34,37 @@ TEST_F(ExplorerViewsTest, TheLensIsThatOfTheRun) {
   expect_error<ConfigError>([&] { explorer_.lens(forced(), {{"top", "51"}}); }, "use 1 to 50");
 }
 
+// A text that was cut at its limit has no end: what would follow stands there, of the run and of
+// any other leaf of its tree.
+TEST_F(ExplorerViewsTest, TheLensOfACutTextShowsWhatWouldFollow) {
+  for (const double temperature : {0.0, 1.0}) {
+    const auto run = [&](size_t most) {
+      return events(
+          explorer_,
+          run_of("abcd",
+                 {{"start", "ab"}, {"most", most}, {"beam", 1}, {"temperature", temperature}}));
+    };
+    size_t cut_texts = 0;
+    for (const size_t most : {1, 2, 3, 4}) {
+      const auto cut = run(most), longer = run(most + 1);
+      const Json& path = cut.back()["path"];
+      const size_t written = 2 + most;
+      if (path.size() < written || cut.back()["tokens"].back() == "</s>") continue;  // it ended
+      ++cut_texts;
+      EXPECT_EQ(cut.back()["tokens"].size(), written) << "and nothing that would be written";
+      const Json& tokens = longer.back()["tokens"];
+      ASSERT_EQ(tokens.size(), written + 1);
+      const Json lens = Json::parse(explorer_.lens(cut.front()["run"], {}));
+      EXPECT_EQ(lens["written"].back(), tokens[written]) << temperature;
+      if (temperature > 0) continue;  // the path is followed by what is likeliest
+      const std::string before = std::to_string(path[written - 2].get<size_t>());
+      const Json shorter = Json::parse(explorer_.lens(cut.front()["run"], {{"path", before}}));
+      EXPECT_EQ(shorter["written"].back(), tokens[written - 1]);
+    }
+    EXPECT_GT(cut_texts, 0u);
+  }
+}
+
 TEST_F(ExplorerViewsTest, ACellIsThatOfTheRun) {
   const size_t run = forced();
   const Json cell = Json::parse(explorer_.cell(
