@@ -15,13 +15,19 @@ constexpr Named<DocumentKind> kKinds[] = {
 // Not the run's seed: what is held out is the same in every run.
 constexpr RandomStream kHeldOut(0x68656c64, 0);
 
-bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == text.npos; }
+bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r\n") == text.npos; }
 
-// Bytes of the lines that are read, each with its end.
-uint64_t text_bytes(const std::filesystem::path& path, size_t longest) {
-  LineReader reader(path, longest);
+std::unique_ptr<LineReader> lines_of(const DocumentFiles& files, size_t number) {
+  const bool whole = files.documents != DocumentKind::kLine;
+  return std::make_unique<LineReader>(files.files[number], files.longest_line, LongLines::kPassOver,
+                                      whole ? LineEnds::kKept : LineEnds::kRemoved);
+}
+
+// Bytes of the lines that are read.
+uint64_t text_bytes(const DocumentFiles& files, size_t number) {
+  const auto reader = lines_of(files, number);
   uint64_t bytes = 0;
-  while (reader.next()) bytes += reader.line().size() + 1;
+  while (reader->next()) bytes += reader->line().size();
   return bytes;
 }
 
@@ -45,7 +51,7 @@ bool DocumentReader::next() {
     }
     const std::string_view line = file_->line();
     const bool is_blank = blank(line);
-    const uint64_t at = std::exchange(bytes_, bytes_ + line.size() + 1);
+    const uint64_t at = std::exchange(bytes_, bytes_ + line.size());
     if (is_blank && files_.documents != DocumentKind::kFile) {
       if (files_.documents == DocumentKind::kLine) ++counts_.empty;
       inside_ = false;
@@ -62,7 +68,6 @@ bool DocumentReader::next() {
     if (!wanted(first)) continue;
     begins_ = first;
     text_ = line;
-    if (files_.documents != DocumentKind::kLine) text_ += '\n';
     counts_.records += first ? 1 : 0;
     return true;
   }
@@ -88,12 +93,11 @@ bool DocumentReader::next_file() {
   ended_ = opened_ == files_.files.size();
   if (ended_) return false;
   if (file_) counts_.text += file_->counts();
-  const std::filesystem::path& path = files_.files[opened_++];
   if (files_.documents == DocumentKind::kFile && files_.held_out > 0) {
-    const auto all = static_cast<double>(text_bytes(path, files_.longest_line));
+    const auto all = static_cast<double>(text_bytes(files_, opened_));
     cut_ = static_cast<uint64_t>(all * (1 - files_.held_out));
   }
-  file_ = std::make_unique<LineReader>(path, files_.longest_line);
+  file_ = lines_of(files_, opened_++);
   bytes_ = 0;
   inside_ = file_has_lines_ = last_part_ = false;
   return true;

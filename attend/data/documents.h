@@ -40,7 +40,8 @@ class DocumentReader {
   // Goes to the next line of a document; false at the end of the last.
   bool next();
 
-  // Until next(). Ends with a line feed where a document has several lines.
+  // Until next(). Lines of files and paragraphs end as the file has them: with a line feed, a
+  // carriage return before it perhaps, or without either at the end of a file.
   std::string_view text() const { return text_; }
   bool begins() const { return begins_; }          // a document
   size_t line() const { return file_->number(); }  // of its file, from 1

@@ -24,10 +24,12 @@ LineCounts& LineCounts::operator+=(const LineCounts& other) {
   return *this;
 }
 
-LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLines long_lines)
+LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLines long_lines,
+                       LineEnds ends)
     : name_(path == "-" ? "standard input" : path.string()),
       longest_(longest),
       long_lines_(long_lines),
+      ends_(ends),
       bytes_(open_bytes(path)),
       buffer_(kBuffer) {}
 
@@ -67,11 +69,12 @@ bool LineReader::take_line() {
     const size_t size = ended ? static_cast<const char*>(newline) - start : end_ - begin_;
     begin_ += size + (ended ? 1 : 0);
     too_long_ = too_long_ || joined_.size() + size > longest_;
+    const size_t kept = size + (ended && ends_ == LineEnds::kKept ? 1 : 0);
     if (ended && !any && !too_long_) {
-      line_ = {start, size};
+      line_ = {start, kept};
       return true;
     }
-    if (!too_long_) joined_.append(start, size);
+    if (!too_long_) joined_.append(start, kept);
     any = true;
   }
   line_ = joined_;
@@ -88,7 +91,7 @@ void LineReader::clean() {
       ++counts_.byte_order_marks;
     }
   }
-  if (line_.ends_with('\r')) {
+  if (ends_ == LineEnds::kRemoved && line_.ends_with('\r')) {
     line_.remove_suffix(1);
     ++counts_.carriage_returns;
   }

@@ -19,7 +19,7 @@ struct LineCounts {
   uint64_t lines = 0;
   uint64_t invalid_utf8 = 0;      // pieces replaced by U+FFFD
   uint64_t nul_bytes = 0;         // removed
-  uint64_t carriage_returns = 0;  // removed from the ends of lines
+  uint64_t carriage_returns = 0;  // removed from the ends of lines, where those are not kept
   uint64_t byte_order_marks = 0;  // removed from the start of a file
   uint64_t too_long = 0;          // lines that were left out
 
@@ -31,11 +31,15 @@ struct LineCounts {
 // bytes of gzip make a line that takes hours to pass over.
 enum class LongLines { kPassOver, kEndThere };
 
+// Whether a line has its end, "\n" or "\r\n", as the file has it. The last may have none.
+enum class LineEnds { kRemoved, kKept };
+
 class LineReader {
  public:
   // "-" is standard input; gzip is known by its first bytes. Throws IoError.
   explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine,
-                      LongLines long_lines = LongLines::kPassOver);
+                      LongLines long_lines = LongLines::kPassOver,
+                      LineEnds ends = LineEnds::kRemoved);
 
   // Goes to the next line; false at the end. Takes no more memory than `longest` asks for, however
   // long a line is.
@@ -58,6 +62,7 @@ class LineReader {
   std::string name_;
   size_t longest_;
   LongLines long_lines_;
+  LineEnds ends_;
   std::unique_ptr<ByteSource> bytes_;
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;  // what is left in the buffer

@@ -77,6 +77,26 @@ TEST_F(WindowsTest, WhatADocumentIsCanBeChosen) {
             (Texts{{"ab\n", 1}, {"cd\nef\n", 3}, {"g\n", 7}, {"h\n", 1}}));
 }
 
+TEST_F(WindowsTest, ATextIsReadToTheByte) {
+  const auto text = [&](const std::string& bytes, DocumentKind kind) {
+    std::string all;
+    DocumentReader reader({{write("text", bytes)}, kind});
+    while (reader.next())
+      all += (all.empty() || !reader.begins() ? "" : "|") + std::string(reader.text());
+    return all;
+  };
+  for (const std::string bytes :
+       {"ab", "ab\n", "ab\ncd", "ab\n\n", "\n", "a\r\nb\r\n", "a\r", " a \n b"}) {
+    EXPECT_EQ(text(bytes, DocumentKind::kFile), bytes);
+  }
+  const std::string buffers = std::string(70'000, 'a') + "\r\n" + std::string(70'000, 'b');
+  EXPECT_EQ(text(buffers, DocumentKind::kFile), buffers);
+  EXPECT_EQ(text("ab\r\n\r\ncd\nef", DocumentKind::kBlank), "ab\r\n|cd\nef");
+  EXPECT_EQ(text("ab\r\n\r\ncd\nef", DocumentKind::kLine), "ab|cd|ef");
+  const auto no_end = windows(corpus({{write("book", "ab")}}, {8, 0}));
+  EXPECT_EQ(no_end, (std::vector<Window>{{{kStartId, 'a', 'b', kEndId}, 1, 1}}));
+}
+
 // Whatever the sizes are: each token once, in its order, and each end; and no window is larger than
 // the context allows.
 TEST_F(WindowsTest, NoTokenIsLostOrPredictedTwice) {

@@ -44,6 +44,14 @@ TEST_F(TextLikelihoodTest, ATextWithinTheContextIsScoredWhole) {
   EXPECT_NEAR(found.bits_per_byte(), -whole("abca dbéa\n") / std::log(2.0) / 11, 1e-5);
 }
 
+TEST_F(TextLikelihoodTest, CountsWhatTheFileHas) {
+  const TextLikelihood found = of("abca\ndbé", {.context = 32});
+  EXPECT_EQ(found.stats.tokens, 9u);  // with the end
+  EXPECT_NEAR(found.stats.log_likelihood, whole("abca\ndbé"), 1e-4);
+  EXPECT_EQ(found.characters, 8u);
+  EXPECT_EQ(found.bytes, 9u);
+}
+
 TEST_F(TextLikelihoodTest, EveryTokenCountsOnceForAnyStride) {
   const std::string text = "abcdabcdaabbccdd\nabab cdcd\n";
   for (const size_t stride : {0, 1, 3, 7, 8}) {
