@@ -87,23 +87,30 @@ std::span<const uint32_t> BatchPlan::operator[](size_t batch) const {
 }
 
 BatchStream::BatchStream(const Corpus& corpus, const BatchConfig& config, DataPosition position,
-                         size_t shards)
+                         size_t shards, const ShiftedWindows* windows)
     : corpus_(corpus),
       config_(config),
       shards_(shards),
       position_(position),
-      plan_(corpus.lengths(), config, position.epoch, shards) {
+      windows_(windows),
+      plan_(planned()) {
   if (position_.batch >= plan_.size()) {
     throw DataError("batch {} of epoch {}, which has {}: the data or the size of batches changed",
                     position_.batch, position_.epoch, plan_.size());
   }
 }
 
+BatchPlan BatchStream::planned() {
+  if (windows_ != nullptr) shifted_ = windows_->epoch(config_.seed, position_.epoch);
+  return {shifted_ ? shifted_->lengths() : corpus_.lengths(), config_, position_.epoch, shards_};
+}
+
 Batch BatchStream::next() {
-  Batch batch = make_batch(corpus_, plan_[position_.batch]);
+  const std::span<const uint32_t> records = plan_[position_.batch];
+  Batch batch = shifted_ ? shifted_->batch(records) : make_batch(corpus_, records);
   if (++position_.batch == plan_.size()) {
     position_ = {position_.epoch + 1, 0};
-    plan_ = BatchPlan(corpus_.lengths(), config_, position_.epoch, shards_);
+    plan_ = planned();
   }
   return batch;
 }

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "attend/base/limits.h"
-#include "attend/data/corpus.h"
+#include "attend/data/shifted_windows.h"
 
 namespace attend {
 
@@ -35,7 +36,7 @@ struct DataPosition {
 };
 
 // The batches of one epoch, each of them a shard of an update. Their number is the same in every
-// epoch.
+// epoch, unless windows are shifted.
 class BatchPlan {
  public:
   // A record that is larger than a batch may be is a batch of its own. Throws ConfigError for a
@@ -55,19 +56,24 @@ class BatchPlan {
 // Batch after batch, epoch after epoch, from any position.
 class BatchStream {
  public:
-  // The corpus must outlive the stream. A position past the end of its epoch is a DataError.
+  // The corpus must outlive the stream. A position past the end of its epoch is a DataError. With
+  // `windows` of the corpus, which must outlive it too, those of each epoch are its records.
   BatchStream(const Corpus& corpus, const BatchConfig& config, DataPosition position = {},
-              size_t shards = 1);
+              size_t shards = 1, const ShiftedWindows* windows = nullptr);
 
   Batch next();
-  DataPosition position() const { return position_; }  // of what next() gives
-  size_t batches_per_epoch() const { return plan_.size(); }
+  DataPosition position() const { return position_; }        // of what next() gives
+  size_t batches_per_epoch() const { return plan_.size(); }  // in this one
 
  private:
+  BatchPlan planned();  // and shifts the windows
+
   const Corpus& corpus_;
   BatchConfig config_;
   size_t shards_;
   DataPosition position_;
+  const ShiftedWindows* windows_;
+  std::optional<ShiftedWindows::Epoch> shifted_;
   BatchPlan plan_;
 };
 

@@ -32,6 +32,7 @@ struct DataConfig {
   DocumentKind documents = DocumentKind::kFile;
   std::optional<size_t> context;
   size_t overlap = 0;
+  bool shift = true;
   double held_out = 0;
 
   template <typename V>
@@ -54,6 +55,9 @@ struct DataConfig {
     v("overlap", overlap,
       "language model: tokens that a window of a long document reads again from the one before",
       limits::kLength.or_0());
+    v("shift", shift,
+      "language model: cut the windows of long documents at other tokens in each epoch; otherwise "
+      "always at the same");
     v("held_out", held_out,
       "language model: share of the text held out for validation, where there is no valid_text");
   }

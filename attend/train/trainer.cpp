@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/data/windows.h"
 #include "attend/io/model_directory.h"
 #include "attend/tensor/tape.h"
 
@@ -32,6 +33,17 @@ std::vector<NamedTensor> trained_parameters(Model& model, Objective& objective,
   return trained;
 }
 
+// Where the records are windows that may be cut at other tokens.
+std::optional<ShiftedWindows> shifted_windows(const Trainer::Parts& parts) {
+  if (!parts.config.data.shift) return std::nullopt;
+  for (const ColumnDescriptor& column : parts.corpus.columns()) {
+    if (!parts.corpus.has(context_column(column.name()))) continue;
+    const auto& tokenizer = parts.model.tokenizers.at(std::string(column.name()));
+    return ShiftedWindows(parts.corpus, column.name(), tokenizer->special().start);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_best(Metric metric, double score, const TrainingState& state) {
@@ -46,10 +58,10 @@ Trainer::Trainer(Parts parts)
       parameters_(parameters(*parts_.model.model)),
       optimizer_(
           trained_parameters(*parts_.model.model, parts_.objective, parts_.config.training.frozen),
-          parts_.config.optimizer) {
+          parts_.config.optimizer),
+      windows_(shifted_windows(parts_)),
+      stream_(stream_from({})) {
   const TrainingConfig& config = parts_.config.training;
-  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, DataPosition(),
-                                          config.shards);
   if (config.average > 0) average_.emplace(parameters_, config.average);
   if (parts_.validator != nullptr) state_.judged_by = parts_.validator->fingerprint();
 }
@@ -67,10 +79,10 @@ void Trainer::resume(const TrainingState& state) {
         state.best_score, state.best_step));
   }
   optimizer_.resume_at(state.step);
-  DataPosition position{state.epoch, state.batch};
-  if (position.batch >= stream_->batches_per_epoch()) position = {state.epoch + 1, 0};
-  stream_ = std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, position,
-                                          parts_.config.training.shards);
+  const size_t batches = stream_from({state.epoch, 0})->batches_per_epoch();
+  const bool past = state.batch >= batches;
+  stream_ =
+      stream_from(past ? DataPosition{state.epoch + 1, 0} : DataPosition{state.epoch, state.batch});
   first_step_ = state.step;
 }
 
@@ -124,6 +136,12 @@ TrainingEnd Trainer::run(const std::atomic<bool>& stop) {
 bool Trainer::patient() const {
   const size_t patience = parts_.config.validation.patience;
   return parts_.validator == nullptr || patience == 0 || state_.not_better < patience;
+}
+
+std::unique_ptr<BatchStream> Trainer::stream_from(DataPosition position) const {
+  return std::make_unique<BatchStream>(parts_.corpus, parts_.config.batch, position,
+                                       parts_.config.training.shards,
+                                       windows_ ? &*windows_ : nullptr);
 }
 
 Batch Trainer::next_batch() {

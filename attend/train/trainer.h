@@ -117,6 +117,7 @@ class Trainer {
   bool update();  // false: it was not finite
   bool apply(const UpdateGradients& gradients);
   Batch next_batch();
+  std::unique_ptr<BatchStream> stream_from(DataPosition position) const;
   void report();
   bool validate(const std::atomic<bool>& stop);  // false: it was stopped
   bool patient() const;
@@ -129,6 +130,7 @@ class Trainer {
   std::vector<NamedTensor> parameters_;  // of the model, frozen ones too
   Optimizer optimizer_;
   std::optional<MovingAverage> average_;
+  std::optional<ShiftedWindows> windows_;
   std::unique_ptr<BatchStream> stream_;
   TrainingState state_;
   std::optional<Batch> last_batch_;  // that an update was made from

@@ -1,0 +1,142 @@
+#include "attend/data/shifted_windows.h"
+
+#include <set>
+
+#include "attend/base/error.h"
+#include "attend/data/plan.h"
+#include "attend/data/windows.h"
+#include "tests/data/encoders.h"
+#include "tests/data/files.h"
+
+namespace attend {
+namespace {
+
+using Ids = std::vector<int32_t>;
+constexpr int32_t kStartId = 1, kEndId = 2;
+
+class ShiftedWindowsTest : public DataFiles {
+ protected:
+  struct Window {
+    Ids text;
+    int32_t context;
+    bool operator==(const Window&) const = default;
+    auto operator<=>(const Window&) const = default;
+  };
+
+  // Four documents, of 50, 3, 17 and 8 letters.
+  Corpus corpus(WindowConfig config) const {
+    std::string text;
+    for (const int length : {50, 3, 17, 8}) {
+      for (int i = 0; i < length; ++i) text += static_cast<char>('a' + (i * i + length) % 26);
+      text += '\n';
+    }
+    const DocumentFiles files{{write("book", text)}, DocumentKind::kLine};
+    return open_corpus(WindowRecords("text", files, byte_encoder(), config), directory_ / "corpus");
+  }
+  static std::vector<Window> windows(const Batch& batch) {
+    std::vector<Window> all;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto text = batch.tokens("text").sequence(i);
+      all.push_back(
+          {Ids(text.begin(), text.end()), batch.tokens("text.context").sequence(i).front()});
+    }
+    return all;
+  }
+  static std::vector<Window> windows(const ShiftedWindows::Epoch& epoch) {
+    std::vector<uint32_t> numbers(epoch.lengths().size());
+    for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    return windows(epoch.batch(numbers));
+  }
+  static std::vector<Window> stored(const Corpus& corpus) {
+    std::vector<uint32_t> numbers(corpus.size());
+    for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    return windows(make_batch(corpus, numbers));
+  }
+  static Ids predicted(const std::vector<Window>& all) {
+    Ids ids;
+    for (const Window& window : all) {
+      ids.insert(ids.end(), window.text.begin() + window.context, window.text.end());
+    }
+    return ids;
+  }
+};
+
+TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
+  for (const auto& [context, overlap] :
+       {std::pair<size_t, size_t>{8, 0}, {8, 3}, {5, 4}, {64, 0}}) {
+    const Corpus made = corpus({context, overlap});
+    const ShiftedWindows shifted(made, "text", kStartId);
+    const Ids whole = predicted(stored(made));
+    for (uint64_t number = 0; number < 20; ++number) {
+      const ShiftedWindows::Epoch epoch = shifted.epoch(1, number);
+      const std::vector<Window> all = windows(epoch);
+      ASSERT_EQ(predicted(all), whole) << context << " " << overlap << " " << number;
+      for (size_t i = 0; i < all.size(); ++i) {
+        EXPECT_LE(all[i].text.size(), context + 1);
+        EXPECT_EQ(epoch.lengths().rows(i), all[i].text.size() - 1) << "what is read";
+        const bool begins = all[i].text.front() == kStartId;
+        EXPECT_EQ(begins, i == 0 || all[i - 1].text.back() == kEndId);
+        EXPECT_EQ(all[i].context, begins ? 1 : static_cast<int32_t>(overlap) + 1);
+        if (begins) {  // shorter by less than a stride, and whole where that is possible
+          const size_t size = all[i].text.size() - 1;
+          const bool is_whole = all[i].text.back() == kEndId;
+          EXPECT_TRUE(is_whole || (size > overlap && size <= context));
+          continue;
+        }
+        const Ids& before = all[i - 1].text;
+        const auto repeated = static_cast<ptrdiff_t>(all[i].context);
+        EXPECT_TRUE(std::equal(before.end() - repeated, before.end(), all[i].text.begin()));
+        const bool ends = all[i].text.back() == kEndId;
+        EXPECT_TRUE(ends || all[i].text.size() == context + 1);
+      }
+    }
+  }
+}
+
+TEST_F(ShiftedWindowsTest, AreOthersInEachEpochAndTheSameInAnyRun) {
+  const Corpus made = corpus({8, 0});
+  const ShiftedWindows shifted(made, "text", kStartId), again(made, "text", kStartId);
+  std::set<std::vector<Window>> seen;
+  for (uint64_t number = 0; number < 10; ++number) {
+    const std::vector<Window> all = windows(shifted.epoch(7, number));
+    EXPECT_EQ(windows(again.epoch(7, number)), all);
+    seen.insert(all);
+  }
+  EXPECT_GT(seen.size(), 5u);
+  EXPECT_NE(windows(shifted.epoch(8, 0)), windows(shifted.epoch(7, 0)));
+}
+
+// With a stride of 1 the first window can be no shorter, and a document that fits is never cut.
+TEST_F(ShiftedWindowsTest, LeaveWhatCannotBeShifted) {
+  for (const WindowConfig config : {WindowConfig{6, 5}, WindowConfig{64, 0}}) {
+    const Corpus made = corpus(config);
+    const ShiftedWindows shifted(made, "text", kStartId);
+    EXPECT_EQ(windows(shifted.epoch(1, 3)), stored(made));
+  }
+}
+
+TEST_F(ShiftedWindowsTest, AStreamResumesAtAnyBatch) {
+  const Corpus made = corpus({8, 2});
+  const ShiftedWindows shifted(made, "text", kStartId);
+  const BatchConfig config{.tokens = 24, .seed = 5};
+  BatchStream whole(made, config, {}, 1, &shifted);
+  uint64_t epochs = 0;
+  for (int i = 0; i < 60; ++i) {
+    const DataPosition at = whole.position();
+    epochs = std::max(epochs, at.epoch);
+    BatchStream resumed(made, config, at, 1, &shifted);
+    EXPECT_EQ(windows(resumed.next()), windows(whole.next())) << i;
+    EXPECT_EQ(resumed.position(), whole.position());
+  }
+  EXPECT_GE(epochs, 2u);
+}
+
+TEST_F(ShiftedWindowsTest, ACorpusOfOtherWindowsIsRefused) {
+  const Corpus made = corpus({8, 0});
+  EXPECT_THROW(ShiftedWindows(made, "text", 'a' + 26), FormatError);
+  EXPECT_THROW(ShiftedWindows(made, "text", 'd'), FormatError);
+  EXPECT_THROW(ShiftedWindows(made, "source", kStartId), DataError);
+}
+
+}  // namespace
+}  // namespace attend
