@@ -143,6 +143,27 @@ ScoreWeights location_weights(const ScoreWeightSizes& s, Rng& rng) {
   return {.query = fresh_matrix(s.heads * s.longest_keys, s.query_width, rng)};
 }
 
+// What is left of a score when rows are projected beforehand.
+ProjectedScore general_projected(Score, const ScoreWeights& w, size_t) {
+  return {Score::kDot, {}, w.query};
+}
+
+ProjectedScore additive_projected(Score score, const ScoreWeights& w, size_t) {
+  ScoreWeights left = w;
+  left.query = left.key = {};
+  return {score, left, w.query, w.key};
+}
+
+ProjectedScore concat_projected(Score, const ScoreWeights& w, size_t query_width) {
+  const size_t keys = w.query.extent(1) - query_width;
+  return {Score::kAdditive,
+          {.vector = w.vector},
+          w.query.slice_columns(0, query_width),
+          w.query.slice_columns(query_width, keys)};
+}
+
+ProjectedScore not_projected(Score score, const ScoreWeights& w, size_t) { return {score, w}; }
+
 // Traits that most share; each entry says where it differs.
 constexpr ScoreTraits kProduct{.learned = false,
                                .product = true,
@@ -165,18 +186,19 @@ struct Entry {
   ScoreTraits traits;
   PreparedScore (*prepare)(const ScoreInputs&);
   ScoreWeights (*weights)(const ScoreWeightSizes&, Rng&) = no_weights;
+  ProjectedScore (*projected)(Score, const ScoreWeights&, size_t) = not_projected;
 };
 constexpr Entry kScores[] = {
     {Score::kDot, "dot", kProduct, dot},
     {Score::kScaledDot, "scaled_dot", kProduct, scaled_dot},
     {Score::kGeneral, "general", but([](ScoreTraits& t) { t.learned = true, t.rotary = false; }),
-     general, general_weights},
+     general, general_weights, general_projected},
     {Score::kAdditive, "additive",
      but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = false; }), additive,
-     additive_weights},
+     additive_weights, additive_projected},
     {Score::kConcat, "concat",
      but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = t.grouped = false; }),
-     concat_score, concat_weights},
+     concat_score, concat_weights, concat_projected},
     {Score::kCosine, "cosine", but([](ScoreTraits& t) { t.product = false; }), cosine},
     {Score::kDistance, "distance", but([](ScoreTraits& t) { t.product = t.fused = false; }),
      distance},
@@ -205,6 +227,10 @@ std::string scores_where(const std::function<bool(const ScoreTraits&)>& conditio
 
 ScoreWeights make_score_weights(Score score, const ScoreWeightSizes& sizes, Rng& rng) {
   return entry_of(score).weights(sizes, rng);
+}
+
+ProjectedScore projected_score(Score score, const ScoreWeights& weights, size_t query_width) {
+  return entry_of(score).projected(score, weights, query_width);
 }
 
 std::span<const Score> all_scores() {

@@ -69,6 +69,16 @@ struct ScoreWeightSizes {
 // New parameters for a learned score, none for others.
 ScoreWeights make_score_weights(Score score, const ScoreWeightSizes& sizes, Rng& rng);
 
+// A learned score whose rows are projected beforehand, as a decoder does it: keys once for all
+// steps, queries as they come. `score` and `weights` are what is left to do.
+struct ProjectedScore {
+  Score score;
+  ScoreWeights weights;
+  Tensor query = {}, key = {};  // [out, in]; undefined: rows stay as they are
+};
+// query_width is that of queries before they are projected.
+ProjectedScore projected_score(Score score, const ScoreWeights& weights, size_t query_width);
+
 // What the pairs of rows go through.
 enum class ScoreCore { kDot, kAdditive, kDistance, kPlace };
 

@@ -14,15 +14,6 @@
 namespace attend {
 namespace {
 
-// What is left of a score once queries and keys are projected.
-Score core_of(Score score) {
-  if (score == Score::kConcat) return Score::kAdditive;
-  return score == Score::kGeneral ? Score::kDot : score;
-}
-
-// Whether queries are projected step by step, before the op.
-bool projects_queries(Score score) { return core_of(score) != score || score == Score::kAdditive; }
-
 // The first sources, as many as there are sequences of queries.
 RnnAttention::Source first_of(const RnnAttention::Source& source, size_t count) {
   if (count == source.packing.count()) return source;
@@ -62,21 +53,18 @@ RnnAttention::RnnAttention(const RnnConfig& c, std::string layer, Rng& rng)
                                rng);
 }
 
-Tensor RnnAttention::query_weight() const {
-  if (!weights.query.defined() || !projects_queries(*config.attention)) return {};
-  return *config.attention == Score::kConcat ? weights.query.slice_columns(0, config.hidden)
-                                             : weights.query;
+// Global, and local-m.
+ProjectedScore RnnAttention::projected() const {
+  if (config.coverage || config.reach == RnnReach::kLocalP) return {*config.attention, {}};
+  return projected_score(*config.attention, weights, config.hidden);
 }
 
 RnnAttention::Source RnnAttention::remember(const Tensor& encoded, const Packing& packing) const {
   Source source{encoded, encoded, packing};
   if (config.coverage) {
     source.keys = coverage.remember(encoded, encoded, packing).keys;
-  } else if (weights.key.defined()) {
-    source.keys = linear(encoded, weights.key);
-  } else if (*config.attention == Score::kConcat && weights.query.defined()) {
-    source.keys =
-        linear(encoded, weights.query.slice_columns(config.hidden, config.context_width()));
+  } else if (const Tensor key = projected().key; key.defined()) {
+    source.keys = linear(encoded, key);
   }
   return source;
 }
@@ -98,13 +86,13 @@ Tensor RnnAttention::operator()(const Tensor& q, const Packing& queries,
   }
   AttentionOptions options;
   if (config.reach == RnnReach::kLocalM) options.mask = local_mask(config.window);
-  const Tensor weight = query_weight();
+  const Tensor weight = projected().query;
   return look(weight.defined() ? linear(q, weight) : q, queries, source, options);
 }
 
 RnnAttention::Walk RnnAttention::walk(const Source& source, size_t rows) const {
   Walk walk;
-  const Tensor weight = query_weight();
+  const Tensor weight = projected().query;
   if (weight.defined()) walk.query = UnrolledLinear(weight, {}, rows);
   if (config.coverage) {
     walk.coverage = coverage.start({source.keys, source.values, source.packing});
@@ -126,7 +114,7 @@ Tensor RnnAttention::step(const Tensor& q, const Rows& rows, const Source& all, 
   AttentionOptions options;
   options.mask = mask_of(rows, source.packing);
   options.earlier.queries = std::move(earlier);
-  return look(query_weight().defined() ? walk.query(q) : q, rows.by_record, source, options);
+  return look(projected().query.defined() ? walk.query(q) : q, rows.by_record, source, options);
 }
 
 // Projections are done already, of keys once and of queries here or there.
@@ -135,9 +123,9 @@ Tensor RnnAttention::look(const Tensor& q, const Packing& queries, const Source&
   AttentionOptions options = given;
   options.queries = queries;
   options.keys = source.packing;
-  options.score = core_of(*config.attention);
-  options.score_weights.vector = weights.vector;
-  if (!query_weight().defined()) options.score_weights.query = weights.query;
+  const ProjectedScore left = projected();
+  options.score = left.score;
+  options.score_weights = left.weights;
   options.name = name;
   return attention(q, source.keys, source.values, options).output;
 }

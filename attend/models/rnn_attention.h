@@ -51,7 +51,7 @@ struct RnnAttention {
   void visit(Visitor& v);
 
  private:
-  Tensor query_weight() const;  // undefined where queries are compared as they are
+  ProjectedScore projected() const;
   Tensor cover(const Tensor& q, const Source& source, Walk& walk) const;
   Mask mask_of(const Rows& rows, const Packing& keys) const;
   Tensor look(const Tensor& q, const Packing& queries, const Source& source,

@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidestBeam = 16, kMostCandidates = 20;  // as the page has them
 constexpr double kHottest = 10.0;
 
 // A value for a message; what holds others is only named.
@@ -129,10 +128,10 @@ RunRequest RunRequest::parse(std::string_view text) {
   } catch (const nlohmann::json::exception&) {
     throw DataError("run: start and output are strings");
   }
-  const auto within = [](size_t asked, size_t limit) { return asked >= 1 && asked <= limit; };
-  if (!within(request.beam, kWidestBeam) || !within(request.top, kMostCandidates)) {
+  const auto within = [](size_t asked, Range limit) { return asked >= 1 && asked <= limit.high; };
+  if (!within(request.beam, kWatchedBeam) || !within(request.top, kWatchedCandidates)) {
     throw ConfigError("run: a beam of {} and {} candidates; the page takes 1 to {} and 1 to {}",
-                      request.beam, request.top, kWidestBeam, kMostCandidates);
+                      request.beam, request.top, kWatchedBeam.high, kWatchedCandidates.high);
   }
   return request;
 }

@@ -8,6 +8,7 @@
 #include "attend/attention/attention.h"
 #include "attend/attention/rotary.h"
 #include "attend/nn/visit.h"
+#include "attend/ops/linear.h"
 #include "attend/tensor/tape.h"
 #include "tests/attention/points.h"
 
@@ -64,6 +65,25 @@ TEST(ScoreTraits, FreshWeightsFitTheOp) {
         EXPECT_EQ(attention(q, k, k, options).output.shape(), (Shape{3, 8})) << name_of(score);
       }
     }
+  }
+}
+
+// A decoder projects its keys once: what is left of a score then gives the same.
+TEST(ScoreTraits, RowsCanBeProjectedBeforehand) {
+  Rng rng(1);
+  const Tensor q = random_tensor({3, 6}, 1), k = random_tensor({5, 6}, 2);
+  for (const Score score : all_scores()) {
+    const ScoreWeights weights = make_score_weights(
+        score, {.query_width = 6, .key_width = 6, .hidden = 4, .longest_keys = 5}, rng);
+    const ProjectedScore left = projected_score(score, weights, 6);
+    const auto rows = [](const Tensor& x, const Tensor& weight) {
+      return weight.defined() ? linear(x, weight) : x;
+    };
+    const Tensor whole = attention(q, k, k, {.score = score, .score_weights = weights}).output;
+    const Tensor parts = attention(rows(q, left.query), rows(k, left.key), k,
+                                   {.score = left.score, .score_weights = left.weights})
+                             .output;
+    EXPECT_LT(farthest(whole.to_vector(), parts.to_vector()), 1e-5f) << name_of(score);
   }
 }
 
