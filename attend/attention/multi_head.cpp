@@ -94,8 +94,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Packing& queries, c
   return output(attention(queries_of(x, positions_of(queries)), k, v, o).output);
 }
 
-Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
-                                KeyValueCache& cache) const {
+Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
+                                const Mask& mask) const {
   if (packing.count() != cache.sequences()) {
     throw ShapeError("multi-head attention: rows of {} sequences, but the cache holds {}",
                      packing.count(), cache.sequences());
@@ -105,7 +105,8 @@ Tensor MultiHeadAttention::step(const Tensor& x, const Packing& packing,
   const auto [k, v] = project(x, positions);
   cache.append(packing, k, v);
   keep_relative(cache);
-  AttentionOptions o = options({.causal = true});
+  AttentionOptions o = options(mask);
+  o.mask.causal = true;
   o.queries = packing;
   o.keys = cache.packing();
   o.key_lengths.assign(cache.lengths().begin(), cache.lengths().end());

@@ -66,8 +66,9 @@ struct MultiHeadAttention {
   Tensor operator()(const Tensor& x, const Packing& queries, const Tensor& source,
                     const Packing& keys, const Mask& mask = {}) const;
   // The same as the first, causal, for the next rows of sequences whose earlier rows are in the
-  // cache.
-  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
+  // cache. A prefix of `mask` counts keys of the cache.
+  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
+              const Mask& mask = {}) const;
   // The same as the second for a source that was projected before. In a decoder's steps `earlier`
   // is how many queries each sequence has had: rotary positions and a Recorder count on from there.
   Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source,

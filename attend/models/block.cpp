@@ -130,9 +130,10 @@ Tensor SelfBlock::operator()(const Tensor& x, const Packing& packing, const Mask
   return feed_forward_norm(y, feed_forward);
 }
 
-Tensor SelfBlock::step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const {
+Tensor SelfBlock::step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
+                       const Mask& mask) const {
   const Tensor y =
-      self_norm(x, [&](const Tensor& rows) { return self.step(rows, packing, cache); });
+      self_norm(x, [&](const Tensor& rows) { return self.step(rows, packing, cache, mask); });
   return feed_forward_norm(y, feed_forward);
 }
 

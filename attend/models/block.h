@@ -93,7 +93,8 @@ struct SelfBlock {
   SelfBlock(const BlockConfig& config, bool causal, const std::string& name, Rng& rng);
   Tensor operator()(const Tensor& x, const Packing& packing, const Mask& mask = {}) const;
   // The next rows of sequences whose earlier rows are in the cache.
-  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
+  Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
+              const Mask& mask = {}) const;
   void visit(Visitor& v);
 };
 

@@ -66,7 +66,7 @@ void CausalConvConfig::check() const {
 }
 
 ModelKind causal_conv_kind() {
-  ModelKind kind = kind_of<CausalConvLanguageModel, CausalConvConfig>(
+  ModelKind kind = language_model_kind_of<CausalConvLanguageModel, CausalConvConfig>(
       "causal_conv", "convolutional language model",
       {{"conv-lm", "8 dilated convolutions, 256 wide, that see 256 tokens (WaveNet)",
         [] { return AnyConfig(CausalConvConfig()); }}});
@@ -147,8 +147,9 @@ CausalConvLanguageModel::CausalConvLanguageModel(const CausalConvConfig& config,
   output_ = OutputLayer(encoder_.embedding.table, config.width, config.tied, rng);
 }
 
-Forced CausalConvLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output_(dropout(encoder_.rows(written), config_.dropout))};
+Forced CausalConvLanguageModel::force(const Batch& inputs, const Tokens& written) const {
+  const Tensor x = rows_after_prefixes(encoder_.rows(written), written.packing, inputs);
+  return {output_(dropout(x, config_.dropout))};
 }
 
 Column CausalConvLanguageModel::encode(const Batch& inputs) const {

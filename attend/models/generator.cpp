@@ -106,6 +106,31 @@ Tensor wanted_rows(const Tensor& x, const Packing& packing, StepRows wanted) {
   return gather_rows(x, Tensor::ids(rows, {rows.size()}));
 }
 
+Batch prefixed_inputs(std::span<const int32_t> lengths) {
+  Batch inputs(lengths.size());
+  inputs.add(kPrefixColumn, Tokens(lengths, Packing::even(lengths.size(), 1)));
+  return inputs;
+}
+
+std::vector<int32_t> prefix_lengths(const Batch& inputs) {
+  if (!inputs.has(kPrefixColumn)) return {};
+  const auto lengths = inputs[kPrefixColumn].values.index_span();
+  return {lengths.begin(), lengths.end()};
+}
+
+Tensor rows_after_prefixes(const Tensor& x, const Packing& packing, const Batch& inputs) {
+  const std::vector<int32_t> prefixes = prefix_lengths(inputs);
+  if (std::ranges::all_of(prefixes, [](int32_t length) { return length == 0; })) return x;
+  std::vector<int32_t> rows;
+  for (size_t i = 0; i < packing.count(); ++i) {
+    const auto end = static_cast<int32_t>(packing.end(i));
+    for (int32_t row = static_cast<int32_t>(packing.begin(i)) + prefixes[i]; row < end; ++row) {
+      rows.push_back(row);
+    }
+  }
+  return gather_rows(x, Tensor::ids(rows, {rows.size()}));
+}
+
 void ReadTokens::add(const Tokens& tokens) {
   for (size_t i = 0; i < tokens.count(); ++i) {
     const auto ids = tokens.sequence(i);

@@ -106,6 +106,15 @@ void check_step(const Generator::State& state, const Tokens& tokens);
 // What a step gives of x, the rows of all tokens: all of it, or the last row of each sequence.
 Tensor wanted_rows(const Tensor& x, const Packing& packing, StepRows rows);
 
+// What a language model is given before what it writes, such as the source of a translation: how
+// many of the first tokens of each sequence, as a column of its inputs; none without that column.
+// force() gives the logits of the rows after them.
+inline constexpr const char* kPrefixColumn = "prefix";
+Batch prefixed_inputs(std::span<const int32_t> lengths);
+std::vector<int32_t> prefix_lengths(const Batch& inputs);
+// Of x, the rows of all tokens, those after the prefixes.
+Tensor rows_after_prefixes(const Tensor& x, const Packing& packing, const Batch& inputs);
+
 // The tokens that each hypothesis has read, for states that cannot be cut and read them once more
 // when they are rewound.
 class ReadTokens {

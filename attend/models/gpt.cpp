@@ -75,7 +75,7 @@ class Initializer : public Visitor {
 }  // namespace
 
 ModelKind gpt_kind() {
-  ModelKind kind = kind_of<Gpt, GptConfig>(
+  ModelKind kind = language_model_kind_of<Gpt, GptConfig>(
       "gpt", "decoder-only Transformer: a language model",
       {{"gpt-nano", "4 layers, 128 wide, context 64: characters of a book, in minutes",
         [] { return AnyConfig(nano()); }},
@@ -128,6 +128,12 @@ void GptConfig::check() const {
     throw ConfigError("gpt: init is {}; it must be above 0", init);
   }
   check_self_attention("gpt", block().attention);
+  if (bidirectional_prefix && window > 0) {
+    throw ConfigError(
+        "gpt: a window of {} hides the start of a long prefix, which bidirectional_prefix is to "
+        "show; leave out one of them",
+        window);
+  }
 }
 
 GptEncoder::GptEncoder(const GptConfig& c, Rng& rng) : config(c) {
@@ -154,11 +160,17 @@ Gpt::Gpt(const GptConfig& config, Rng& rng) : config_(config) {
   visit(initializer);
 }
 
-Tensor GptEncoder::layer_rows(const Tokens& tokens) const {
+Mask GptEncoder::mask_of(std::vector<int32_t> prefixes) const {
+  if (!config.bidirectional_prefix) return {};
+  return {.causal = true, .prefix = std::move(prefixes)};
+}
+
+Tensor GptEncoder::layer_rows(const Tokens& tokens, std::vector<int32_t> prefixes) const {
   Tensor x = embedding(tokens.ids, tokens.packing);
+  const Mask mask = mask_of(std::move(prefixes));
   tap_rows("embedding", x);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    x = blocks[i](x, tokens.packing);
+    x = blocks[i](x, tokens.packing, mask);
     tap_rows("layers", i, x);
   }
   return x;
@@ -188,8 +200,9 @@ Tensor Gpt::output(const Tensor& x) const {
   return config_.tied ? encoder_.embedding.table.tied_output()(y) : output_(y);
 }
 
-Forced Gpt::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output(encoder_.layer_rows(written))};
+Forced Gpt::force(const Batch& inputs, const Tokens& written) const {
+  const Tensor x = encoder_.layer_rows(written, prefix_lengths(inputs));
+  return {output(rows_after_prefixes(x, written.packing, inputs))};
 }
 
 Column Gpt::encode(const Batch& inputs) const {
@@ -199,6 +212,7 @@ Column Gpt::encode(const Batch& inputs) const {
 
 struct Gpt::Writing : Generator::State {
   Hypotheses hypotheses;
+  std::vector<int32_t> prefixes;  // of each hypothesis; read in its first step as a whole
   std::vector<KeyValueCache> layers;
 
   explicit Writing(const Gpt& model) {
@@ -211,11 +225,17 @@ struct Gpt::Writing : Generator::State {
   }
   void admit(const Batch& inputs) override {
     hypotheses.admit(inputs.size());
+    const std::vector<int32_t> given = prefix_lengths(inputs);
+    prefixes.insert(prefixes.end(), given.begin(), given.end());
+    prefixes.resize(hypotheses.size());
     for (KeyValueCache& layer : layers) layer.admit(inputs.size());
   }
   void reorder(std::span<const size_t> parents) override {
     hypotheses.reorder(parents);
     hypotheses.retire();
+    std::vector<int32_t> kept;
+    for (const size_t parent : parents) kept.push_back(prefixes[parent]);
+    prefixes = std::move(kept);
     parallel_chunks(layers.size(), [&](size_t i) { layers[i].reorder(parents); });
   }
   void rewind(std::span<const int32_t> to) override {
@@ -232,8 +252,9 @@ Tensor Gpt::step(State& state, const Tokens& tokens, StepRows which) const {
   auto& writing = dynamic_cast<Writing&>(state);
   Tensor x = encoder_.embedding(tokens.ids, tokens.packing, writing.hypotheses.lengths());
   writing.hypotheses.advance(tokens.packing);
+  const Mask mask = encoder_.mask_of(writing.prefixes);
   for (size_t i = 0; i < encoder_.blocks.size(); ++i) {
-    x = encoder_.blocks[i].step(x, tokens.packing, writing.layers[i]);
+    x = encoder_.blocks[i].step(x, tokens.packing, writing.layers[i], mask);
   }
   return output(wanted_rows(x, tokens.packing, which));
 }

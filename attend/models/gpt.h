@@ -31,6 +31,7 @@ struct GptConfig {
   float softcap = 0.0f;
   size_t window = 0;
   bool strictly_causal = false;
+  bool bidirectional_prefix = false;
 
   float dropout = 0.1f;
   float attention_dropout = 0.0f;
@@ -69,6 +70,9 @@ struct GptConfig {
     v("softcap", softcap, "bound scores by cap tanh(score / cap); 0: no bound");
     v("window", window, "earlier tokens that a token sees; 0: all", limits::kLength.or_0());
     v("strictly_causal", strictly_causal, "a token sees those before it, but not itself");
+    v("bidirectional_prefix", bidirectional_prefix,
+      "what is read before what is written, such as the source of a translation, sees all of "
+      "itself");
     v("dropout", dropout, "of embeddings and of what each sublayer adds");
     v("attention_dropout", attention_dropout, "of attention weights");
     v("activation_dropout", activation_dropout, "inside the feed-forward layers");
@@ -98,8 +102,11 @@ class GptEncoder : public SequenceEncoder {
   GptEncoder(const GptConfig& config, Rng& rng);
   // With GPT-2's first weights, which a Gpt gives its output layer, too.
   static std::unique_ptr<SequenceEncoder> make(const AnyConfig& settings, Rng& rng);
-  Tensor layer_rows(const Tokens& tokens) const;  // after the last layer, [rows, width]
-  Tensor last(const Tensor& x) const;             // what the output layer reads of them
+  // After the last layer, [rows, width], of sequences that begin with prefixes of these lengths.
+  Tensor layer_rows(const Tokens& tokens, std::vector<int32_t> prefixes = {}) const;
+  Tensor last(const Tensor& x) const;  // what the output layer reads of them
+  // What positions see beside those before them.
+  Mask mask_of(std::vector<int32_t> prefixes) const;
 
   size_t width() const override { return config.width; }
   Tensor rows(const Tokens& tokens) const override { return last(layer_rows(tokens)); }

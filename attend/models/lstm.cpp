@@ -25,7 +25,7 @@ void LstmConfig::check() const {
 }
 
 ModelKind lstm_kind() {
-  ModelKind kind = kind_of<LstmLanguageModel, LstmConfig>(
+  ModelKind kind = language_model_kind_of<LstmLanguageModel, LstmConfig>(
       "lstm", "recurrent language model",
       {{"lstm-small", "2 LSTM layers, 256 wide: characters, or some thousand subwords",
         [] { return AnyConfig(LstmConfig()); }}});
@@ -75,9 +75,10 @@ void LstmEncoder::visit(Visitor& v) {
   v("layers", recurrent);
 }
 
-Forced LstmLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  const Tensor rows = encoder_.rows(written);
-  return {output_(encoder_.dropped(rows, written.packing, config_.output_dropout))};
+Forced LstmLanguageModel::force(const Batch& inputs, const Tokens& written) const {
+  const Tensor x =
+      encoder_.dropped(encoder_.rows(written), written.packing, config_.output_dropout);
+  return {output_(rows_after_prefixes(x, written.packing, inputs))};
 }
 
 Column LstmLanguageModel::encode(const Batch& inputs) const {

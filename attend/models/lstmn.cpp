@@ -23,7 +23,7 @@ void LstmnModelConfig::check() const {
 }
 
 ModelKind lstmn_kind() {
-  ModelKind kind = kind_of<LstmnLanguageModel, LstmnModelConfig>(
+  ModelKind kind = language_model_kind_of<LstmnLanguageModel, LstmnModelConfig>(
       "lstmn", "language model of LSTMs whose memory is attended",
       {{"lstmn-small", "1 layer, 256 wide (Cheng et al., 2016)",
         [] { return AnyConfig(LstmnModelConfig()); }}});
@@ -77,8 +77,9 @@ void LstmnEncoder::visit(Visitor& v) {
   v("layers", memories);
 }
 
-Forced LstmnLanguageModel::force(const Batch& /*inputs*/, const Tokens& written) const {
-  return {output_(dropout(encoder_.rows(written), config_.output_dropout))};
+Forced LstmnLanguageModel::force(const Batch& inputs, const Tokens& written) const {
+  const Tensor x = rows_after_prefixes(encoder_.rows(written), written.packing, inputs);
+  return {output_(dropout(x, config_.output_dropout))};
 }
 
 Column LstmnLanguageModel::encode(const Batch& inputs) const {
