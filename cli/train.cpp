@@ -192,6 +192,8 @@ Command add_train(CLI::App& app) {
   parser->footer(
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
+      "  attend train --preset gpt-nano --text book.txt --data.held-out 0.1 --out model\n"
+      "  attend train --preset gpt-nano --source train.de --target train.en --out model\n"
       "  attend train --preset label --text reviews.txt --label stars.txt --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
       "  attend train config.yaml --steps +1000\n"

@@ -71,19 +71,20 @@ std::string after_text(const Options& options, const TextModel& model, bool with
   return text;
 }
 
-// What each token that was read is called; an unknown one says what it stands for.
+// What each token that was read is called, with its frame unless that was left out; an unknown one
+// says what it stands for.
 std::vector<std::string> source_pieces(const TextModel& model, const std::string& source,
-                                       const Translation& t) {
+                                       const Translation& t, size_t count) {
   const ColumnSpec column = *model.read();
   const Tokenizer& tokenizer = model.tokenizer(column.name);
   std::vector<std::string> pieces = tokenizer.pieces(source);
   pieces.resize(bare_source(model, t).size());
+  if (pieces.size() == count) return pieces;
   if (column.framing.start) pieces.insert(pieces.begin(), tokenizer.piece(t.source.front()));
   if (column.framing.end) pieces.push_back(tokenizer.piece(t.source.back()));
   return pieces;
 }
 
-// Labels past the weights, such as that of an end that was left out, are not drawn.
 std::string drawn(const TextModel& model, const std::string& source, const Translation& t,
                   size_t i) {
   const Tensor& weights = t.alignments[i];
@@ -93,7 +94,7 @@ std::string drawn(const TextModel& model, const std::string& source, const Trans
   for (size_t row = 0; row < std::min(weights.rows(), target.size()); ++row) {
     map.rows.push_back(tokenizer.piece(target[row]));
   }
-  map.columns = source_pieces(model, source, t);
+  map.columns = source_pieces(model, source, t, weights.width());
   map.columns.resize(std::min(weights.width(), map.columns.size()));
   map.values = weights.slice_rows(0, map.rows.size()).slice_columns(0, map.columns.size());
   return draw_terminal({&map, 1}, terminal_style());

@@ -372,6 +372,33 @@ if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write")
   message(FATAL_ERROR "generate on a full disk: exit ${result}, ${err}")
 endif()
 
+# A language model of pairs reads them as one sequence, and is used as any other that translates.
+set(one ${WORK}/one)
+set(train_one train --preset gpt-nano ${words} --target ${WORK}/numbers --out ${one} --vocabulary.kind character
+  --model.gpt.layers 2 --model.gpt.bidirectional-prefix --optimizer.rate 0.01 --schedule.warmup 5
+  --training.label-smoothing 0)
+expect(0 "model: decoder_only around gpt, which fits the data.*task: translate .source and target.*at most 62 tokens of source and target together.*trained 60 steps"
+  ${train_one} --training.steps 60)
+expect(0 "resumed at step 60.*trained 80 steps" ${train_one} --steps +20)
+expect(0 "trained 80 steps already" train ${one}/attend.yaml)
+expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${one} --input ${WORK}/words)
+expect(0 "accuracy +100.00" evaluate ${one} ${words} --target ${WORK}/numbers --metric accuracy)
+expect(0 "^-[0-9.]+\n-[0-9.]+\n" score ${one} ${words} --target ${WORK}/numbers)
+expect(0 "decoder_only" info ${one})
+expect(0 "^05\n.*layers.0.self, mean" inspect ${one} may)
+expect(0 "rollout" inspect ${one} may --show rollout)
+expect(0 "." inspect ${one} may --show gradient)
+expect(0 "." inspect ${one} may --show lens)
+expect(0 "." translate ${one} --input ${WORK}/words --alignments)
+expect(0 "^01\n +j +a +n +u +a +r +y *\n" translate ${one} --input ${WORK}/words --draw)
+expect(1 "reads a source before it writes; use `attend translate`" generate ${one} may)
+string(REPEAT "may" 20 long)
+file(WRITE ${WORK}/long "${long}m\n")
+expect(0 "^.+\n$" translate ${one} --input ${WORK}/long)
+file(WRITE ${WORK}/long "${long}mayx\n")
+expect(1 "the line has 64 tokens, but the model has learned positions for 61" translate ${one} --input ${WORK}/long)
+expect(1 "one sequence, which has one vocabulary" ${train_one} --out ${none} --vocabulary.joint=false --training.steps 1)
+
 # Each command names the one that is for a model.
 expect(1 "reads nothing but the text that it writes.*use `attend generate`" translate ${writer})
 expect(1 "gives no labels: it is a gpt model; use `attend generate`" classify ${writer})

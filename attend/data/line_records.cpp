@@ -21,8 +21,11 @@ std::vector<TextColumn> texts_of(const std::vector<LineColumn>& columns) {
 
 class LineStream : public RecordStream {
  public:
-  LineStream(const std::vector<LineColumn>& columns, size_t longest_line)
-      : columns_(columns), reader_(texts_of(columns), longest_line) {
+  LineStream(const std::vector<LineColumn>& columns, size_t longest_line,
+             std::optional<size_t> longest_together)
+      : columns_(columns),
+        longest_together_(longest_together),
+        reader_(texts_of(columns), longest_line) {
     for (const LineColumn& column : columns) {
       described_.push_back(
           ColumnDescriptor::ids(column.text.name, column.kind, column.encoder.vocabulary));
@@ -75,13 +78,19 @@ class LineStream : public RecordStream {
         return false;
       }
     }
+    size_t together = 0;
     for (size_t c = 0; c < columns_.size(); ++c) {
+      together += record.values[c].size();
       if (columns_[c].kind == ColumnKind::kLabel) {
         check_label(record, c);
       } else if (record.values[c].size() > columns_[c].longest) {
         ++counts_.too_long;
         return false;
       }
+    }
+    if (longest_together_ && together > *longest_together_) {
+      ++counts_.too_long;
+      return false;
     }
     for (size_t c = 0; c < columns_.size(); ++c) {
       described_[c].items += record.values[c].size();
@@ -101,6 +110,7 @@ class LineStream : public RecordStream {
   }
 
   const std::vector<LineColumn>& columns_;
+  std::optional<size_t> longest_together_;
   RecordReader reader_;
   std::vector<ColumnDescriptor> described_;
   CorpusCounts counts_;
@@ -109,7 +119,7 @@ class LineStream : public RecordStream {
 }  // namespace
 
 std::unique_ptr<RecordStream> LineRecords::open() const {
-  return std::make_unique<LineStream>(columns_, longest_line_);
+  return std::make_unique<LineStream>(columns_, longest_line_, longest_together);
 }
 
 uint64_t LineRecords::fingerprint() const {
@@ -124,6 +134,7 @@ uint64_t LineRecords::fingerprint() const {
          column.longest});
   }
   add({longest_line_, kCorpusVersion});
+  if (longest_together) add({*longest_together});
   return hash.value();
 }
 
@@ -133,6 +144,7 @@ std::string LineRecords::explain_empty(const CorpusCounts& counts) const {
     if (column.kind != ColumnKind::kTokens) continue;
     limits.push_back(fmt::format("{} {}", column.longest, column.text.name));
   }
+  if (longest_together) limits.push_back(fmt::format("{} together", *longest_together));
   return fmt::format(
       "{}: no record is left of {}: {} have an empty column, {} are too long, over {} tokens "
       "(data.longest)",

@@ -1,6 +1,7 @@
 // Records from lines: a text or a label for each column.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "attend/data/corpus_build.h"
@@ -19,6 +20,9 @@ class LineRecords : public RecordSource {
  public:
   explicit LineRecords(std::vector<LineColumn> columns, size_t longest_line = kLongestLine)
       : columns_(std::move(columns)), longest_line_(longest_line) {}
+
+  // Tokens of all columns together; records with more are left out.
+  std::optional<size_t> longest_together;
 
   // A label of several tokens is a DataError that names its line.
   std::unique_ptr<RecordStream> open() const override;

@@ -69,6 +69,21 @@ Tensor without_frame(const Tensor& weights, Framing framing) {
   return kept;
 }
 
+// Of weights of a whole sequence, those of what comes after the first `read` items at them; rows
+// sum to what they summed to before.
+Tensor of_what_was_read(const Tensor& weights, size_t read) {
+  const size_t rows = weights.rows() - read;
+  Tensor kept = Tensor::zeros({rows, read});
+  for (size_t r = 0; r < rows; ++r) {
+    const auto all = weights.slice_rows(read + r, 1).span();
+    float sum = 0, whole = 0;
+    for (size_t c = 0; c < all.size(); ++c) (c < read ? sum : whole) += all[c];
+    const float factor = sum > 0 ? (sum + whole) / sum : 0.0f;
+    for (size_t c = 0; c < read; ++c) kept.data()[r * read + c] = all[c] * factor;
+  }
+  return kept;
+}
+
 // The first sequence of tokens that is only read, or that is written; null where there is none.
 const ColumnSpec* first_column(const Signature& signature, bool written) {
   const auto found = std::ranges::find_if(signature.columns, [written](const ColumnSpec& column) {
@@ -110,6 +125,9 @@ std::vector<AttentionLayer> alignment_layers(const Signature& signature) {
   const ColumnSpec* const read = first_column(signature, false);
   const ColumnSpec* const written = first_column(signature, true);
   if (read == nullptr || written == nullptr) return {};
+  if (signature.joined) {
+    return signature.layers_between(signature.joined->name, signature.joined->name);
+  }
   return signature.layers_between(written->name, read->name);
 }
 
@@ -124,8 +142,13 @@ std::vector<Tensor> alignments(const Model& model, const Batch& inputs, const To
   Collector collector(layers, config.head, inputs.size());
   model.generator()->force(inputs, teacher_rows(written, special).inputs);
   std::vector<Tensor> all = collector.means();
-  for (Tensor& map : all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    Tensor& map = all[i];
     if (!map.defined()) fail_without_head(signature, layers, config.head.value_or(0));
+    if (signature.joined) {
+      const Column& source = inputs[first_column(signature, false)->name];
+      map = of_what_was_read(map, source.packing.length(i));
+    }
     if (config.leave_out_ends) map = without_frame(map, first_column(signature, false)->framing);
   }
   return all;

@@ -100,7 +100,12 @@ void Frontier::admit(const Batch& inputs, std::vector<SearchRequest> requests) {
 
 size_t Frontier::limit_of(const SearchConfig& config, size_t read) const {
   const size_t usual = read > 0 ? 3 * read + 20 : kLengthWithoutInput;
-  const size_t wanted = config.max_length > 0 ? config.max_length : usual;
+  size_t wanted = config.max_length > 0 ? config.max_length : usual;
+  if (runtime_.joint_positions) {  // of which the start has one
+    wanted =
+        std::min(wanted, *runtime_.joint_positions - std::min(*runtime_.joint_positions, read + 1));
+    wanted = std::max<size_t>(wanted, 1);
+  }
   if (!runtime_.positions || runtime_.window) return wanted;
   return std::min(wanted, std::max<size_t>(*runtime_.positions, 2) - 1);  // the start has the first
 }

@@ -153,7 +153,12 @@ void SearchConfig::check() const {
 
 SearchRuntime search_runtime(const TextModel& model) {
   const ColumnSpec written = model.written();
-  return {.special = model.tokenizer(written.name).special(), .positions = written.positions};
+  SearchRuntime runtime{.special = model.tokenizer(written.name).special(),
+                        .positions = written.positions};
+  if (const auto joined = model.model->signature().joined) {
+    runtime.joint_positions = joined->positions;
+  }
+  return runtime;
 }
 
 std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,

@@ -146,6 +146,8 @@ struct SearchRuntime {
   std::vector<TokenSequences> banned_by_record = {};
   // That the model has for the start and all tokens; none: any number.
   std::optional<size_t> positions = {};
+  // The same where what a record reads takes positions of them as well, as one sequence.
+  std::optional<size_t> joint_positions = {};
   // Tokens that a hypothesis reads at once, at most. One that is longer is read anew, from the last
   // half of them on, and may outgrow the positions; of a longer prefix the end is read. None:
   // hypotheses are cut at the last position.

@@ -36,6 +36,10 @@ bool same_column(const ColumnSpec& a, const ColumnSpec& b) {
   return a.name == b.name && a.framing == b.framing;
 }
 
+std::optional<size_t> fewer(std::optional<size_t> a, std::optional<size_t> b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
 bool is_blank(std::string_view line) {
   constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
   return line.find_first_not_of(kWhiteSpace) == line.npos;
@@ -64,10 +68,9 @@ Translator::Translator(std::vector<TextModel> models, TranslatorConfig config)
     }
     generators.emplace_back(m.model, &m.generator());
     limit_ = stricter(limit_, line_limit(read, config_.longest_line));
-    if (written.positions) {
-      runtime_.positions =
-          std::min(*written.positions, runtime_.positions.value_or(*written.positions));
-    }
+    const SearchRuntime own = search_runtime(m);
+    runtime_.positions = fewer(runtime_.positions, own.positions);
+    runtime_.joint_positions = fewer(runtime_.joint_positions, own.joint_positions);
   }
   runtime_.banned = config_.banned;
   runtime_.stop = config_.stop;

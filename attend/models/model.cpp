@@ -20,10 +20,18 @@ std::string names_of(const std::vector<Entry>& entries) {
 
 }  // namespace
 
+size_t ColumnSpec::frame() const { return written ? 1 : framing.extra(); }
+
 std::optional<size_t> ColumnSpec::longest() const {
   if (!positions) return std::nullopt;
-  const size_t frame = written ? 1 : framing.extra();  // the end is written, but never read
-  return *positions > frame ? *positions - frame : 0;
+  return *positions - std::min(*positions, frame());
+}
+
+std::optional<size_t> Signature::longest_together() const {
+  if (!joined || !joined->positions) return std::nullopt;
+  size_t frames = 0;
+  for (const ColumnSpec& column : columns) frames += column.frame();
+  return *joined->positions - std::min(*joined->positions, frames);
 }
 
 const ColumnSpec& Signature::column(std::string_view name) const {

@@ -22,6 +22,8 @@ struct ColumnSpec {
       {};  // of tokens that are only read; written ones always have a start and an end
   std::optional<size_t> positions = {};  // none past them, where they are learned
 
+  // Tokens that the model reads beside those of a text: the end of what is written is never read.
+  size_t frame() const;
   // Tokens of a text, its frame not counted; none: any number.
   std::optional<size_t> longest() const;
 };
@@ -38,9 +40,21 @@ struct AttentionLayer {
   bool looks_at_itself() const { return queries == keys; }
 };
 
+// All columns of a model that reads them one after the other as one sequence: a source, and then
+// what it writes.
+struct JoinedSequence {
+  std::string name;                      // by which layers know it
+  std::optional<size_t> positions = {};  // of all columns together, where they are learned
+};
+
 struct Signature {
   std::vector<ColumnSpec> columns;
   std::vector<AttentionLayer> layers;  // in the order in which data go through them
+  std::optional<JoinedSequence> joined = {};
+
+  // Tokens of all columns together, their frames not counted, where they are one sequence; none:
+  // any number.
+  std::optional<size_t> longest_together() const;
 
   const ColumnSpec& column(std::string_view name) const;  // throws ConfigError
   // That of the name; ConfigError with those there are.

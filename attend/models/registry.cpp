@@ -6,6 +6,7 @@
 #include "attend/base/printable.h"
 #include "attend/models/causal_conv.h"
 #include "attend/models/conv.h"
+#include "attend/models/decoder_only.h"
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "attend/models/lstm.h"
@@ -17,8 +18,8 @@ namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(),   conv_kind(),        gpt_kind(),
-      lstm_kind(),        lstmn_kind(), causal_conv_kind(), label_kind(),
+      transformer_kind(), rnn_kind(),         conv_kind(),         gpt_kind(),   lstm_kind(),
+      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(),
   };
   return all;
 }
@@ -41,6 +42,14 @@ std::vector<std::string> encoder_kind_names() {
   std::vector<std::string> names;
   for (const ModelKind& kind : model_kinds()) {
     if (kind.make_encoder != nullptr) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+std::vector<std::string> language_model_names() {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    if (kind.is_language_model) names.emplace_back(kind.name);
   }
   return names;
 }

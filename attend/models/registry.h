@@ -28,6 +28,10 @@ struct ModelKind {
   std::vector<ModelPreset> presets;
   // The part that reads a sequence, where others can use it.
   std::unique_ptr<SequenceEncoder> (*make_encoder)(const AnyConfig& settings, Rng& rng) = nullptr;
+  bool is_language_model = false;
+  // The settings of a model of this kind around one of another, which then has other columns; null
+  // where it cannot be.
+  std::unique_ptr<AnyConfig> (*around)(std::string_view kind, const AnyConfig& settings) = nullptr;
 };
 
 // A kind whose model is made from its config alone.
@@ -49,10 +53,20 @@ std::unique_ptr<SequenceEncoder> encoder_of(const AnyConfig& settings, Rng& rng)
   return std::make_unique<EncoderType>(config, rng);
 }
 
+// The same of one that writes one sequence and reads nothing else.
+template <typename ModelType, typename Config>
+ModelKind language_model_kind_of(std::string_view name, std::string_view summary,
+                                 std::vector<ModelPreset> presets) {
+  ModelKind kind = kind_of<ModelType, Config>(name, summary, std::move(presets));
+  kind.is_language_model = true;
+  return kind;
+}
+
 std::span<const ModelKind> model_kinds();
 const ModelKind& model_kind(std::string_view name);  // ConfigError with the choices
 std::vector<std::string> model_kind_names();
 std::vector<std::string> encoder_kind_names();  // those with an encoder that others can use
+std::vector<std::string> language_model_names();
 
 std::string preset_names();  // "tiny, small, base ..."
 

@@ -88,6 +88,18 @@ ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers,
   return sizes;
 }
 
+void check_tokenizers(const Tokenizers& tokenizers, const Signature& signature) {
+  if (!signature.joined) return;
+  const Tokenizer& first = *tokenizers.at(signature.columns.front().name);
+  for (const ColumnSpec& column : signature.columns) {
+    if (tokenizers.at(column.name)->fingerprint() == first.fingerprint()) continue;
+    throw ConfigError(
+        "the model reads {} and {} as one sequence, but they have different tokenizers; give them "
+        "one, tokenizer.model",
+        signature.columns.front().name, column.name);
+  }
+}
+
 Tokenizers load_tokenizers(const ModelDirectory& directory, const Signature& signature) {
   Tokenizers found;
   std::shared_ptr<const Tokenizer> joint;
@@ -150,6 +162,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
     throw IoError("{}: it has no tokenizer of its {}; copy the whole model directory again",
                   directory.root.string(), column.name);
   }
+  check_tokenizers(loaded.tokenizers, signature);
   check_vocabularies(loaded, directory);
   return loaded;
 }

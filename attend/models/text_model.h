@@ -71,6 +71,9 @@ TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer);
 // How many tokens, or labels, each column has that has a tokenizer.
 ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers, const Signature& signature);
 
+// Throws ConfigError where columns that are one sequence have tokenizers of their own.
+void check_tokenizers(const Tokenizers& tokenizers, const Signature& signature);
+
 // The architecture of a model directory. Throws IoError where it is none.
 ModelConfig load_model_config(const ModelDirectory& directory);
 

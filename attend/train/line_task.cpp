@@ -32,6 +32,14 @@ bool LineTask::same_text(const DataConfig& a, const DataConfig& b) const {
 std::vector<std::string> LineTask::limits(const RunConfig& config,
                                           const Signature& signature) const {
   std::vector<std::string> found;
+  const auto together = signature.longest_together();
+  if (together && *together < config.data.longest * columns.size()) {
+    found.push_back(
+        fmt::format("at most {} tokens of {} together: the model reads them as one sequence, and "
+                    "has no more positions",
+                    *together, column_names()));
+    return found;
+  }
   for (const ColumnSpec& column : signature.columns) {
     const LineLimit limit = line_limit(column, config.data.longest);
     if (!limit.by_positions) continue;
@@ -53,7 +61,9 @@ std::unique_ptr<RecordSource> LineTask::source(const RunConfig& config, const Si
                      .longest = line_limit(column, config.data.longest).tokens});
     lines.back().text.may_be_empty = columns[i].may_be_empty;
   }
-  return std::make_unique<LineRecords>(std::move(lines));
+  auto made = std::make_unique<LineRecords>(std::move(lines));
+  made->longest_together = signature.longest_together();
+  return made;
 }
 
 std::shared_ptr<const Tokenizer> train_on_columns(const TokenizerConfig& config,

@@ -110,6 +110,7 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
   observer.on_message(fmt::format("task: {} ({}), objective {}", task.name, task.column_names(),
                                   chosen == "auto" ? task.objective : chosen));
   RunTokenizers made = tokenizers_of(config, task, signature, directory, resumed);
+  check_tokenizers(made.by_column, signature);
   const ModelConfig::Vocabularies sizes = vocabularies_of(made.by_column, signature);
   std::vector<std::string> parts;
   for (const ColumnSpec& column : signature.columns) {

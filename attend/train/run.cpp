@@ -240,6 +240,15 @@ class Run {
   int64_t first_step_ = 0, saved_step_ = 0;
 };
 
+RunConfig fitted_for(const RunConfig& given, TrainingObserver& observer) {
+  RunConfig config = fitted(given);
+  if (config.model.kind != given.model.kind) {
+    observer.on_message(fmt::format("model: {} around {}, which fits the data",
+                                    config.model.kind.name, given.model.kind.name));
+  }
+  return config;
+}
+
 constexpr int64_t kPlannedSteps = 5;
 
 // Remembers the last report, and passes messages on.
@@ -254,9 +263,10 @@ struct LastReport : TrainingObserver {
 
 }  // namespace
 
-RunPlan plan_training(const RunConfig& given, TrainingObserver& observer,
+RunPlan plan_training(const RunConfig& asked, TrainingObserver& observer,
                       const RunOptions& options) {
-  given.check();
+  asked.check();
+  const RunConfig given = fitted_for(asked, observer);
   check_texts(given);
   const ModelDirectory directory{given.out};
   const auto before = resumable_run(directory, given, options, observer);
@@ -303,9 +313,10 @@ RunPlan plan_training(const RunConfig& given, TrainingObserver& observer,
   return plan;
 }
 
-RunResult run_training(const RunConfig& config, TrainingObserver& observer,
+RunResult run_training(const RunConfig& given, TrainingObserver& observer,
                        const std::atomic<bool>& stop, const RunOptions& options) {
-  config.check();
+  given.check();
+  const RunConfig config = fitted_for(given, observer);
   check_texts(config);
   RunDirectory directory({config.out},
                          [&observer](const std::string& text) { observer.on_message(text); });

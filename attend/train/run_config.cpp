@@ -126,6 +126,12 @@ void check_task(const RunConfig& config, const Signature& signature) {
                       name_of(metric), task.valid_flags);
   }
   make_objective(config, task, signature);
+  if (signature.joined && !config.vocabulary.one()) {
+    throw ConfigError(
+        "train: the model reads {} as one sequence, which has one vocabulary; leave out "
+        "vocabulary.joint and vocabulary.target_kind",
+        task.column_names());
+  }
 }
 
 }  // namespace
@@ -145,7 +151,7 @@ void RunConfig::check() const {
   check_training(training);
   check_preset(model);
   check_dropout(model);
-  const std::unique_ptr<Model> smallest = smallest_model(model);
+  const std::unique_ptr<Model> smallest = smallest_model(fitted(*this).model);
   const Signature signature = smallest->signature();
   check_task(*this, signature);
   check_memory(*smallest);

@@ -73,6 +73,23 @@ const Task& task_of(const RunConfig& config, const Signature& signature) {
   throw ConfigError("train: there is no text to train on; give {}", task.flags);
 }
 
+RunConfig fitted(const RunConfig& config) {
+  const auto has_text = [&config](const ModelConfig& model) {
+    return task_of_columns(signature_of(model)).has_text(config.data, Split::kTraining);
+  };
+  if (has_text(config.model)) return config;
+  for (const ModelKind& kind : model_kinds()) {
+    if (kind.around == nullptr) continue;
+    const auto settings = kind.around(config.model.kind.name, config.model.settings);
+    if (settings == nullptr) continue;
+    RunConfig found = config;
+    found.model = ModelConfig(kind.name);
+    found.model.settings = *settings;
+    if (has_text(found.model)) return found;
+  }
+  return config;
+}
+
 std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
                                           const Signature& signature) {
   const std::string& chosen = config.training.objective;

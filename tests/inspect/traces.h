@@ -2,6 +2,8 @@
 #pragma once
 
 #include "attend/inspect/attention_maps.h"
+#include "attend/models/decoder_only.h"
+#include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "attend/models/rnn_config.h"
 #include "tests/decode/text_model.h"
@@ -72,6 +74,19 @@ inline TextModel small_label_model(LabelPooling pooling) {
   label.pooling = pooling;
   label.heads = 2;
   make_small(label.encoder.settings.as<TransformerConfig>());
+  return small_model(config);
+}
+
+// Reads source and target as one sequence, through two layers of two heads.
+inline TextModel small_decoder_only_model(bool bidirectional = false) {
+  GptConfig gpt;
+  gpt.width = 16, gpt.layers = 2, gpt.heads = 2;
+  gpt.init = 0.2f;
+  gpt.dropout = 0.0f;
+  gpt.max_length = 32;
+  gpt.bidirectional_prefix = bidirectional;
+  ModelConfig config("decoder_only");
+  config.settings.as<DecoderOnlyConfig>().language_model.settings = AnyConfig(gpt);
   return small_model(config);
 }
 

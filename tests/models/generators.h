@@ -165,30 +165,39 @@ inline void expect_recorded_alike(const Model& model, const Batch& inputs, const
   const std::vector<RecordedHead> whole = std::exchange(recorder.heads, {});
   step_by_step(generator, inputs, written);
   const Signature signature = model.signature();
+  // What is read is seen once, at first; of one sequence, together with the first step.
+  const bool joined = signature.joined.has_value();
+  const std::string& stepped = joined ? signature.joined->name : signature.columns.back().name;
   std::map<std::string, size_t> seen;  // rows of each layer, over all heads
   for (const RecordedHead& step : recorder.heads) {
     const AttentionLayer& layer = signature.layer(step.layer);
-    if (layer.queries != signature.columns.back().name) continue;  // read once, at first
+    if (layer.queries != stepped) continue;
     ASSERT_LT(step.head, layer.heads);
     seen[step.layer] += step.weights.rows();
     if (step.weights.rows() == 0) continue;  // of a record that has no hypothesis left
-    ASSERT_EQ(step.weights.rows(), 1u);
-    const auto found = std::ranges::find_if(whole, [&](const RecordedHead& all) {
-      if (all.layer != step.layer || all.head != step.head) return false;
-      if (step.first_query >= all.weights.rows()) return false;
-      const auto row = all.weights.slice_rows(step.first_query, 1).to_vector();
-      const auto mine = step.weights.to_vector();
-      if (step.first_key + mine.size() > all.first_key + row.size()) return false;
-      for (size_t j = 0; j < mine.size(); ++j) {
-        if (std::abs(mine[j] - row[step.first_key - all.first_key + j]) > 1e-5f) return false;
-      }
-      return true;
-    });
-    ASSERT_NE(found, whole.end()) << step.layer << " query " << step.first_query;
+    if (!joined || step.first_query > 0) {
+      ASSERT_EQ(step.weights.rows(), 1u);
+    }
+    for (size_t r = 0; r < step.weights.rows(); ++r) {
+      const size_t query = step.first_query + r;
+      const auto mine = step.weights.slice_rows(r, 1).to_vector();
+      const auto found = std::ranges::find_if(whole, [&](const RecordedHead& all) {
+        if (all.layer != step.layer || all.head != step.head) return false;
+        if (query >= all.weights.rows()) return false;
+        const auto row = all.weights.slice_rows(query, 1).to_vector();
+        if (step.first_key + mine.size() > all.first_key + row.size()) return false;
+        for (size_t j = 0; j < mine.size(); ++j) {
+          if (std::abs(mine[j] - row[step.first_key - all.first_key + j]) > 1e-5f) return false;
+        }
+        return true;
+      });
+      ASSERT_NE(found, whole.end()) << step.layer << " query " << query;
+    }
   }
+  const size_t rows = written.packing.rows() + (joined ? inputs.rows() : 0);
   for (const AttentionLayer& layer : signature.layers) {
-    if (layer.queries != signature.columns.back().name) continue;
-    EXPECT_EQ(seen[layer.name], layer.heads * written.packing.rows()) << layer.name;
+    if (layer.queries != stepped) continue;
+    EXPECT_EQ(seen[layer.name], layer.heads * rows) << layer.name;
   }
 }
 

@@ -1,0 +1,61 @@
+// A language model that translates: the source is what it is given, and the target what it goes on
+// with. One sequence, one vocabulary, no encoder (Liu et al., 2018; Raffel et al., 2020).
+#pragma once
+
+#include <memory>
+
+#include "attend/base/limits.h"
+#include "attend/models/model_config.h"
+
+namespace attend {
+
+struct LanguageModelConfig : KindConfig<language_model_names> {
+  LanguageModelConfig() : KindConfig("gpt") {}
+  explicit LanguageModelConfig(std::string_view kind_name) : KindConfig(kind_name) {}
+};
+
+struct DecoderOnlyConfig {
+  size_t target_vocabulary = 0;
+  LanguageModelConfig language_model;
+
+  template <typename V>
+  void fields(V& v) {
+    v("target_vocabulary", target_vocabulary,
+      "tokens of source and target, which share them; set from their tokenizer",
+      limits::kVocabulary);
+    v("language_model", language_model, "what reads the source and writes the target");
+  }
+};
+
+// Around any language model, whose parameters are all that it has. It reads `<s> source <s>
+// target`: the start of what is written ends what is read.
+class DecoderOnly : public Model, public Generator {
+ public:
+  DecoderOnly(const DecoderOnlyConfig& config, Rng& rng);
+
+  void visit(Visitor& v) override { model_->visit(v); }
+  Signature signature() const override;
+  void pack() override { model_->pack(); }
+  const Generator* generator() const override { return this; }
+
+  size_t vocabulary() const override { return inner().vocabulary(); }
+  using Generator::start, Generator::step;
+  std::unique_ptr<State> start() const override;
+  Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
+  Forced force(const Batch& inputs, const Tokens& written) const override;
+  std::optional<Tensor> logits_of_rows(const Tensor& rows) const override {
+    return inner().logits_of_rows(rows);
+  }
+
+  const Model& language_model() const { return *model_; }
+
+ private:
+  struct Writing;
+  const Generator& inner() const { return *model_->generator(); }
+
+  std::unique_ptr<Model> model_;
+};
+
+ModelKind decoder_only_kind();
+
+}  // namespace attend
