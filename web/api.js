@@ -17,7 +17,7 @@ export class ApiError extends Error {
 /** What a model reads or writes. @typedef {{name: string, kind: string, written: boolean}} Column */
 /**
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
- *   writes: boolean, sequences: Column[], layers: Layer[], lens: boolean,
+ *   writes: boolean, sequences: Column[], joined: ?string, layers: Layer[], lens: boolean,
  *   snapshots: number}} Model
  */
 /** @typedef {import('./pairs.js').Sequence} Sequence */

@@ -109,7 +109,8 @@ function offered() {
   const { model } = app;
   if (!placeNow().ofOutput) return model;
   const written = writtenBy(model);
-  return { ...model, layers: model.layers.filter(({ queries }) => queries === written) };
+  const looks = [written, model.joined]; // the output alone, or behind what is read
+  return { ...model, layers: model.layers.filter(({ queries }) => looks.includes(queries)) };
 }
 
 /** Updates the page once in a frame, however much changes. */

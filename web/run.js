@@ -98,14 +98,15 @@ export class Run {
     const { queries, keys } = this.watched;
     const written = path.map((node) => node.token);
     const isSelf = queries === keys;
-    const own = [sequenceOf(this.sequences, queries).items[0], ...written.slice(0, -1)];
+    const begun = sequenceOf(this.sequences, queries).items; // up to the start of what is written
+    const own = [...begun, ...written.slice(0, -1)];
     const columns = isSelf ? own : sequenceOf(this.sequences, keys).items;
     const width = columns.length;
     const values = new Float32Array(path.length * width);
     path.forEach((node, row) => node.row && values.set(node.row.slice(0, width), row * width));
     return {
       title: `${queries} → ${keys}, mean of all layers`,
-      rows: isSelf ? own : written,
+      rows: isSelf ? own.slice(begun.length - 1) : written,
       columns,
       values,
       most: largest(values),

@@ -92,9 +92,11 @@ LogitLens logit_lens(const TextModel& model, const Trace& trace, size_t top) {
   }
   const NoGrad no_grad;
   const TraceSequence& written = written_by(trace);
+  const size_t read = trace.first_written(trace.sequences.back().name);
   LogitLens lens{.items = texts_of(written.items), .written = texts_of(written.next)};
-  for (const auto& [name, rows] : stages_of(model, trace)) {
-    if (rows.rows() != written.size()) continue;  // of another sequence
+  for (const auto& [name, all] : stages_of(model, trace)) {
+    if (all.rows() != read + written.size()) continue;  // of another sequence
+    const Tensor rows = all.slice_rows(read, written.size());
     lens.stages.push_back(name);
     for (size_t begin = 0; begin < rows.rows(); begin += kRowsAtOnce) {
       const size_t count = std::min(kRowsAtOnce, rows.rows() - begin);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -44,17 +45,30 @@ class Copies {
   Copies(const TextModel& model, const Trace& trace, std::span<const Probe> probes)
       : trace_(trace), probes_(probes) {
     for (const TraceSequence& sequence : trace.sequences) {
+      if (sequence.role == SequenceRole::kJoined) continue;
       const Tokenizer& tokenizer = model.tokenizer(sequence.name);
       first_id_ = std::max(first_id_, static_cast<int32_t>(tokenizer.size()));
       unknown_.push_back(tokenizer.special().unknown);
     }
-    for (size_t s = 0; s < trace.sequences.size(); ++s) tokens_.push_back(copies_of(s));
+    for (size_t s = 0; s < unknown_.size(); ++s) tokens_.push_back(copies_of(s));
   }
 
   std::span<const Probe> probes() const { return probes_; }
   // Of a sequence of the trace, numbered.
   const Tokens& tokens(size_t sequence) const { return tokens_[sequence]; }
   int32_t unknown(size_t sequence) const { return unknown_[sequence]; }
+
+  // Where the items of a sequence stand in the joined one, if there is one.
+  struct Place {
+    size_t sequence, first;
+  };
+  std::optional<Place> joined(size_t sequence) const {
+    const size_t last = trace_.sequences.size() - 1;
+    if (trace_.sequences[last].role != SequenceRole::kJoined) return std::nullopt;
+    size_t first = 0;
+    for (size_t s = 0; s < sequence; ++s) first += trace_.sequences[s].size();
+    return Place{last, first};
+  }
 
   // The row that an id stands for; none for an id of the vocabulary.
   const ProbedRow* row(int32_t id) const {
@@ -132,8 +146,14 @@ class Leaves : public EmbeddingTap {
         for (size_t c = i * width; c < (i + 1) * width; ++c) {
           sum += gradient.data()[c] * leaf.way.data()[c];
         }
-        const Tensor& map = to[row->sequence];
-        map.data()[copies_.probes()[row->probe].item * map.width() + row->item] += weight * sum;
+        const size_t item = copies_.probes()[row->probe].item;
+        const auto add = [&](const Tensor& map, size_t column) {
+          map.data()[item * map.width() + column] += weight * sum;
+        };
+        add(to[row->sequence], row->item);
+        if (const auto joined = copies_.joined(row->sequence)) {
+          add(to[joined->sequence], joined->first + row->item);
+        }
       }
     }
   }
@@ -228,7 +248,9 @@ void check_saliency(const Trace& trace, const SaliencyConfig& config) {
         "saliency: nothing is written, and saliency explains what is; look at attention instead");
   }
   size_t items = 0;
-  for (const TraceSequence& sequence : trace.sequences) items += sequence.ids.size();
+  for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role != SequenceRole::kJoined) items += sequence.ids.size();
+  }
   if (written->written.size() * probes_of_each(config) * items <= kMostSaliencyRows) return;
   throw DataError(
       "saliency: {} items for each of {} written tokens take too long; use a shorter "

@@ -17,6 +17,10 @@ SampledText::SampledText(const TextModel& model, const Trace& trace, SampledText
   if (runtime.positions) {
     options_.most = std::min(options_.most, std::max<size_t>(*runtime.positions, 2) - 1);
   }
+  if (runtime.joint_positions) {
+    const size_t read = inputs_of(trace).rows() + 1, all = *runtime.joint_positions;
+    options_.most = std::min(options_.most, std::max<size_t>(all - std::min(all, read), 1));
+  }
   if (!(options_.temperature > 0.0f) || !std::isfinite(options_.temperature)) {
     throw ConfigError("sampling: temperature is {}; it should be a finite number above 0",
                       options_.temperature);

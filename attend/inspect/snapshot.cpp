@@ -60,6 +60,7 @@ void write_snapshot(const ModelDirectory& directory, int64_t step, const TextMod
   std::vector<NamedTensor> tensors;
   for (size_t s = 0; s < sentences.size(); ++s) {
     for (const TraceSequence& sequence : sentences[s].sequences) {
+      if (sequence.role == SequenceRole::kJoined) continue;
       tensors.push_back({ids_prefix(s) + sequence.name, ids_of(sequence.text_ids())});
     }
     const std::vector<AttentionLayer>& layers = sentences[s].layers;

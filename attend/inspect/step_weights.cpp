@@ -5,7 +5,9 @@
 namespace attend {
 
 StepWeights::StepWeights(const Trace& trace, const SequencePair& pair)
-    : is_self_(pair.is_self()), keys_(is_self_ ? 0 : trace.sequence(pair.keys).size()) {
+    : is_self_(pair.is_self()),
+      is_joined_(trace.sequence(pair.queries).role == SequenceRole::kJoined),
+      keys_(is_self_ ? 0 : trace.sequence(pair.keys).size()) {
   for (const AttentionLayer& layer : trace.layers) {
     if (pair_of(layer) == pair) names_.push_back(layer.name);
   }
@@ -19,8 +21,8 @@ std::optional<RecordRequest> StepWeights::wants(const std::string& layer) {
 void StepWeights::take(RecordedHead head) {
   const Tensor& weights = head.weights;
   heads_ += head.sequence == 0 ? 1 : 0;
-  for (size_t i = 0; i < weights.rows(); ++i) {
-    const size_t hypothesis = head.sequence + i;
+  for (size_t i = is_joined_ ? weights.rows() - 1 : 0; i < weights.rows(); ++i) {
+    const size_t hypothesis = head.sequence + (is_joined_ ? 0 : i);
     if (sums_.size() <= hypothesis) sums_.resize(hypothesis + 1);
     std::vector<float>& sum = sums_[hypothesis];
     const auto from = weights.slice_rows(i, 1).span();

@@ -8,7 +8,8 @@ namespace attend {
 
 // The weights of each hypothesis of one record in the step under way, where what is written looks
 // at another sequence or at itself: the mean over all layers of the pair, and their heads. A search
-// with an observer takes one token a step, which is what this counts on.
+// with an observer takes one token a step, which is what this counts on; where what is read is of
+// the same sequence, the first step reads all of that.
 class StepWeights : public Recorder {
  public:
   StepWeights(const Trace& trace, const SequencePair& pair);
@@ -23,7 +24,7 @@ class StepWeights : public Recorder {
 
  private:
   std::vector<std::string> names_;
-  bool is_self_;
+  bool is_self_, is_joined_;
   size_t keys_;  // of another sequence
   // Of each hypothesis. A layer hands over all at once as rows of one sequence, or one by one as
   // sequences of their own.

@@ -56,6 +56,21 @@ TraceSequence sequence_of(const TextModel& model, const ColumnSpec& column, cons
   return sequence;
 }
 
+TraceSequence joined(const std::string& name, std::span<const TraceSequence> parts) {
+  TraceSequence all{.name = name, .role = SequenceRole::kJoined, .framing = parts.front().framing};
+  for (const TraceSequence& part : parts) {
+    all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
+    all.items.insert(all.items.end(), part.items.begin(), part.items.end());
+  }
+  return all;
+}
+
+// With the one that they are together, where the model sees it.
+void add_joined(const Signature& signature, Trace& trace) {
+  if (!signature.joined) return;
+  trace.sequences.push_back(joined(signature.joined->name, trace.sequences));
+}
+
 Raw raw_of(const TextModel& model, const ColumnSpec& column, std::string_view text) {
   const Tokenizer& tokenizer = model.tokenizer(column.name);
   Raw raw{tokenizer.encode(text), tokenizer.pieces(text)};
@@ -123,9 +138,16 @@ size_t Trace::index_of(std::string_view name) const {
 }
 
 const TraceSequence* Trace::written() const {
-  const auto is_written = [](const TraceSequence& s) { return s.role != SequenceRole::kRead; };
+  const auto is_written = [](const TraceSequence& s) {
+    return s.role == SequenceRole::kWritten || s.role == SequenceRole::kLabel;
+  };
   const auto found = std::ranges::find_if(sequences, is_written);
   return found == sequences.end() ? nullptr : &*found;
+}
+
+size_t Trace::first_written(std::string_view queries) const {
+  const TraceSequence& all = sequence(queries);
+  return all.role == SequenceRole::kJoined ? all.size() - written()->size() : 0;
 }
 
 std::vector<int32_t> Trace::output() const {
@@ -158,6 +180,7 @@ Trace given_trace(const TextModel& model, const TraceTexts& texts) {
         text == texts.end() ? missing(signature, column) : raw_of(model, column, text->second);
     trace.sequences.push_back(sequence_of(model, column, raw));
   }
+  add_joined(signature, trace);
   return trace;
 }
 
@@ -190,15 +213,18 @@ Trace written_trace(const TextModel& model, std::string_view text, const SearchC
 Trace with_output(const TextModel& model, Trace trace, std::span<const int32_t> output,
                   std::optional<int32_t> next) {
   const bool same = std::ranges::equal(trace.output(), output);  // it may know its pieces
+  const Signature signature = model.model->signature();
+  std::erase_if(trace.sequences, [](const auto& s) { return s.role == SequenceRole::kJoined; });
   for (TraceSequence& sequence : trace.sequences) {
     if (sequence.role == SequenceRole::kRead) continue;
-    const ColumnSpec column = model.model->signature().column(sequence.name);
+    const ColumnSpec column = signature.column(sequence.name);
     if (!same) sequence = sequence_of(model, column, {.ids = {output.begin(), output.end()}});
     if (sequence.role == SequenceRole::kLabel) continue;
     const Tokenizer& tokenizer = model.tokenizer(sequence.name);
     sequence.written.back() = next.value_or(tokenizer.special().end);
     sequence.next.back().text = tokenizer.piece(sequence.written.back());
   }
+  add_joined(signature, trace);
   return trace;
 }
 
@@ -243,6 +269,7 @@ std::vector<Trace> traces_of(const TextModel& model, const Batch& records) {
       traces[i].sequences.push_back(sequence_of(model, column, {.ids = {ids.begin(), ids.end()}}));
     }
   }
+  for (Trace& trace : traces) add_joined(signature, trace);
   return traces;
 }
 

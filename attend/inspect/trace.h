@@ -22,6 +22,7 @@ enum class SequenceRole {
   kRead,     // the model only reads it
   kWritten,  // a generator reads what it wrote before, and writes what follows
   kLabel,    // one item, which no id goes into: a classifier gives it a label
+  kJoined,   // the others one after the other, as a model sees them that reads them as one
 };
 
 struct TraceSequence {
@@ -40,7 +41,7 @@ struct TraceSequence {
 };
 
 struct Trace {
-  std::vector<TraceSequence> sequences;  // in the order of the model's columns
+  std::vector<TraceSequence> sequences;  // in the order of the model's columns, the joined one last
   std::vector<AttentionLayer> layers;    // in the order in which data go through them
 
   // Throws ConfigError with those there are.
@@ -48,6 +49,9 @@ struct Trace {
   size_t index_of(std::string_view name) const;
   // The sequence, or the label, that the model writes; none for an encoder.
   const TraceSequence* written() const;
+  // Where items of what is written stand in a sequence that layers look from: behind what is read,
+  // if that is of the same sequence.
+  size_t first_written(std::string_view queries) const;
   // Its text_ids(); empty where there is none.
   std::vector<int32_t> output() const;
 };

@@ -78,6 +78,7 @@ std::string Explorer::models() const {
                    {"parameters", parameter_count(*text.model)},
                    {"writes", text.model->generator() != nullptr},
                    {"sequences", columns_json(signature)},
+                   {"joined", signature.joined ? Json(signature.joined->name) : Json()},
                    {"layers", layers_json(signature)},
                    {"lens", has_lens},
                    {"snapshots", snapshot_steps(directory).size()}});

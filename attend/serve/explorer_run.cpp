@@ -32,6 +32,7 @@ Trace asked_trace(const TextModel& model, const RunRequest& request) {
   }
   Trace trace = given_trace(model, texts);
   for (const TraceSequence& sequence : trace.sequences) {
+    if (sequence.role == SequenceRole::kJoined) continue;
     check_length("run", signature.column(sequence.name), sequence.text_ids().size(), kMostTokens);
   }
   return trace;
@@ -61,11 +62,13 @@ struct WatchedPass {
   Tensor logits;
   Tensor looked;  // [written, keys]; undefined without attention
   bool is_self = false;
+  size_t first = 0;  // row of what is written
 
   WatchedPass(const TextModel& model, const Trace& trace, const std::optional<SequencePair>& pair) {
     std::vector<AttentionLayer> layers;
     if (pair) layers = layers_between(trace.layers, *pair);
     is_self = pair && pair->is_self();
+    if (pair) first = trace.first_written(pair->queries);
     float heads = 0;
     for (const AttentionLayer& layer : layers) heads += static_cast<float>(layer.heads);
     const NoGrad no_grad;
@@ -78,8 +81,8 @@ struct WatchedPass {
   // A sequence that looks at itself has seen what was written so far.
   std::vector<float> row(size_t item) const {
     if (!looked.defined()) return {};
-    std::vector<float> weights = looked.slice_rows(item, 1).to_vector();
-    if (is_self) weights.resize(item + 1);
+    std::vector<float> weights = looked.slice_rows(first + item, 1).to_vector();
+    if (is_self) weights.resize(first + item + 1);
     return weights;
   }
 

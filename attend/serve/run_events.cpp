@@ -23,6 +23,7 @@ Json texts_json(std::span<const TraceItem> items) {
 std::optional<SequencePair> watched_pair(const Trace& trace) {
   for (const SequencePair& pair : sequence_pairs(trace.layers)) {
     if (pair.queries == trace.written()->name) return pair;
+    if (trace.sequence(pair.queries).role == SequenceRole::kJoined) return pair;
   }
   return std::nullopt;
 }
@@ -51,10 +52,13 @@ int32_t RunEvents::end() const { return is_label_ ? -1 : tokenizer_.special().en
 
 void RunEvents::start(const Trace& trace) const {
   Json sequences = sequences_json(trace);
-  for (Json& sequence : sequences) {
-    if (sequence["name"] != trace.written()->name) continue;
-    sequence.erase("next");  // nothing is written yet
-    sequence["items"] = Json::array({sequence["items"][0]});
+  for (Json& sequence : sequences) {  // nothing is written yet
+    const TraceSequence& whole = trace.sequence(sequence["name"].get<std::string>());
+    if (whole.role == SequenceRole::kRead) continue;
+    sequence.erase("next");
+    const size_t begun = trace.first_written(whole.name) + 1;
+    Json& items = sequence["items"];
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(begun), items.end());
   }
   Json watched;
   if (watched_) watched = {{"queries", watched_->queries}, {"keys", watched_->keys}};

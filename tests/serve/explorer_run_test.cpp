@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/errors.h"
 #include "tests/inspect/traces.h"
 
@@ -39,6 +41,33 @@ TEST(ExplorerRun, BeginsWithTheTokensThatAreGiven) {
       EXPECT_EQ(all[2]["nodes"][0]["token_id"], start[1]);
       EXPECT_EQ(all.back()["tokens"][0], "▁");
       EXPECT_EQ(all.back()["tokens"][1], tokenizer.piece(id));
+    }
+  }
+}
+
+// Source and target as one sequence: each token looks at all of the source and at those before it,
+// whether it is searched for, sampled or given.
+TEST(ExplorerRun, WatchesTheTargetBehindItsSource) {
+  for (const bool bidirectional : {false, true}) {
+    const TextModel model = small_decoder_only_model(bidirectional);
+    for (const Json& how : {Json{{"beam", 2}, {"start", "hi"}},
+                            Json{{"temperature", 1.0}, {"start", "hi"}}, Json{{"output", "hij"}}}) {
+      Json request = {source_text("abc"), {"most", 4}};
+      request.update(how);
+      const auto all = events(model, request);
+      ASSERT_EQ(all.front()["watched"], (Json{{"queries", "text"}, {"keys", "text"}}));
+      const Json& sequences = all.front()["sequences"];
+      ASSERT_EQ(sequences.size(), 3u);
+      EXPECT_EQ(sequences[1]["items"], Json::array({"<s>"}));
+      EXPECT_EQ(sequences[2]["items"], Json::array({"<s>", "a", "b", "c", "<s>"}));
+      size_t keys = 5;
+      for (const Json& event : all) {
+        if (event["event"] != "step") continue;
+        const std::vector<float> row = event["row"];
+        ASSERT_EQ(row.size(), keys++);
+        EXPECT_NEAR(std::accumulate(row.begin(), row.end(), 0.0f), 1.0f, 1e-4f);
+      }
+      EXPECT_GT(keys, 6u);
     }
   }
 }
