@@ -87,6 +87,13 @@ Forced DecoderOnly::force(const Batch& inputs, const Tokens& written) const {
   return inner().force(prefixed_inputs(lengths_of(source.packing)), all);
 }
 
+Column DecoderOnly::encode(const Batch& inputs) const {
+  const Tokens source = inputs.tokens(kSource);
+  Batch text = prefixed_inputs(lengths_of(source.packing));
+  text.add(model_->signature().columns.front().name, source);
+  return model_->encoder()->encode(text);
+}
+
 // A source is read together with the first tokens after it: a step in which others go on with one.
 struct DecoderOnly::Writing : Generator::State {
   struct Source {

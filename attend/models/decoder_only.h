@@ -29,7 +29,7 @@ struct DecoderOnlyConfig {
 
 // Around any language model, whose parameters are all that it has. It reads `<s> source <s>
 // target`: the start of what is written ends what is read.
-class DecoderOnly : public Model, public Generator {
+class DecoderOnly : public Model, public Generator, public Encoder {
  public:
   DecoderOnly(const DecoderOnlyConfig& config, Rng& rng);
 
@@ -37,6 +37,7 @@ class DecoderOnly : public Model, public Generator {
   Signature signature() const override;
   void pack() override { model_->pack(); }
   const Generator* generator() const override { return this; }
+  const Encoder* encoder() const override { return model_->encoder() == nullptr ? nullptr : this; }
 
   size_t vocabulary() const override { return inner().vocabulary(); }
   using Generator::start, Generator::step;
@@ -46,6 +47,9 @@ class DecoderOnly : public Model, public Generator {
   std::optional<Tensor> logits_of_rows(const Tensor& rows) const override {
     return inner().logits_of_rows(rows);
   }
+
+  size_t width() const override { return model_->encoder()->width(); }
+  Column encode(const Batch& inputs) const override;  // of the source
 
   const Model& language_model() const { return *model_; }
 

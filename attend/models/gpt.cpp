@@ -207,7 +207,7 @@ Forced Gpt::force(const Batch& inputs, const Tokens& written) const {
 
 Column Gpt::encode(const Batch& inputs) const {
   const Tokens text = inputs.tokens("text");
-  return {encoder_.rows(text), text.packing};
+  return {encoder_.last(encoder_.layer_rows(text, prefix_lengths(inputs))), text.packing};
 }
 
 struct Gpt::Writing : Generator::State {

@@ -112,6 +112,20 @@ TEST(DecoderOnly, ABidirectionalPrefixSeesAllOfItselfAndNothingAfterIt) {
   }
 }
 
+TEST(DecoderOnly, EncodesASourceAsItReadsIt) {
+  for (const bool both : {false, true}) {
+    GptConfig gpt = small_gpt();
+    gpt.bidirectional_prefix = both;
+    const DecoderOnly model = model_of(around(gpt));
+    const NoGrad no_grad;
+    const auto first_row = [&](std::vector<int32_t> source) {
+      const Batch inputs("source", one_sequence(source));
+      return model.encoder()->encode(inputs).values.slice_rows(0, 1).to_vector();
+    };
+    EXPECT_EQ(first_row({1, 5, 6}) != first_row({1, 5, 7}), both);
+  }
+}
+
 TEST(DecoderOnly, ASourceMayBeEmpty) {
   const DecoderOnly model = model_of(around(small_gpt()));
   const NoGrad no_grad;
