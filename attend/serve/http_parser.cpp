@@ -15,6 +15,10 @@ using boost::beast::string_view;
 // Bytes on the wire for a byte of the body: chunks of one byte have six, and some have extensions.
 constexpr size_t kChunkOverhead = 8;
 
+// Bytes of the shortest body in chunks, "0 CR LF CR LF". Beast asserts that it has as many where
+// the last chunk comes piece by piece.
+constexpr size_t kLeastChunks = 5;
+
 std::string_view std_view(string_view text) { return {text.data(), text.size()}; }
 
 // The value of "%2F"; -1 if it is none.
@@ -187,6 +191,7 @@ struct HttpParser::Parts {
       bytes.remove_prefix(piece.size());
       body_wire_bytes += piece.size();
       waiting += piece;
+      if (grammar.chunked() && waiting.size() < kLeastChunks) continue;  // more must come
       parse_waiting();
       if (grammar.is_done()) return;
       if (waiting.size() > limits.header_bytes)
