@@ -86,10 +86,11 @@ struct Listed {
   std::vector<std::string> shown;
   size_t count = 0;
 
-  template <typename... Args>
-  void add(fmt::format_string<Args...> text, Args&&... args) {
+  // A file may have tens of thousands that nobody sees: their text is not made.
+  template <typename Text>
+  void add(const Text& text) {
     constexpr size_t kShown = 5;
-    if (count++ < kShown) shown.push_back(fmt::format(text, std::forward<Args>(args)...));
+    if (count++ < kShown) shown.push_back(text());
   }
 };
 
@@ -191,20 +192,26 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 void check_weights(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
   Listed missing, different, left_over;
   std::vector<std::string_view> wanted;
-  for (const auto& [name, tensor] : tensors) {
-    wanted.push_back(name);
-    const SafetensorsFile::Entry* const entry = file.find(name);
+  for (const NamedTensor& each : tensors) {
+    const Tensor& tensor = each.tensor;
+    wanted.push_back(each.name);
+    const SafetensorsFile::Entry* const entry = file.find(each.name);
     if (entry == nullptr) {
-      missing.add("{} {}", name, tensor.shape());
+      missing.add([&] { return fmt::format("{} {}", each.name, tensor.shape()); });
     } else if (entry->shape != tensor.shape() || !readable_as(entry->dtype, tensor.dtype())) {
-      different.add("{} is {} {} in the file and {} {} in the model", name, entry->dtype,
-                    entry->shape, tensor.dtype() == DType::kInt32 ? "I32" : "F32", tensor.shape());
+      different.add([&] {
+        return fmt::format("{} is {} {} in the file and {} {} in the model", each.name,
+                           entry->dtype, entry->shape,
+                           tensor.dtype() == DType::kInt32 ? "I32" : "F32", tensor.shape());
+      });
     }
   }
   std::sort(wanted.begin(), wanted.end());
+  auto next = wanted.begin();  // both are sorted
   for (const SafetensorsFile::Entry& entry : file.entries()) {
-    if (!std::binary_search(wanted.begin(), wanted.end(), std::string_view(entry.name))) {
-      left_over.add("{} {}", shown_name(entry.name), entry.shape);
+    while (next != wanted.end() && *next < entry.name) ++next;
+    if (next == wanted.end() || *next != entry.name) {
+      left_over.add([&] { return fmt::format("{} {}", shown_name(entry.name), entry.shape); });
     }
   }
   std::string text;

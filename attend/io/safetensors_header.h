@@ -30,4 +30,11 @@ struct SafetensorsHeader {
 SafetensorsHeader parse_safetensors(std::span<const std::byte> start, size_t file_size,
                                     std::string_view origin);
 
+// Throws FormatError unless every byte of the data belongs to one tensor.
+void check_layout(std::span<const SafetensorsFile::Entry> entries, size_t data_size,
+                  std::string_view origin);
+
+// Throws FormatError where two have one name.
+void sort_by_name(std::vector<SafetensorsFile::Entry>& entries, std::string_view origin);
+
 }  // namespace attend

@@ -148,7 +148,11 @@ TEST_F(Safetensors, NamesWhatIsWrongWithTheFile) {
   EXPECT_EQ(refusal(with_length(R"({"__metadata__":{"k":1}})")),
             "in the header, '__metadata__' should not have a number at 'k'");
   EXPECT_EQ(refusal(with_length(R"({"__metadata__":{"k":"1","k":"1"}})")),
+            "in the header, '__metadata__' has 'k' twice");
+  EXPECT_EQ(refusal(with_length(R"({"__metadata__":{"k":"1"},"__metadata__":{}})")),
             "in the header, '__metadata__' is given twice");
+  EXPECT_EQ(refusal(with_length("{}" + std::string(1, '\0'))), "the header is not JSON at byte 11");
+  EXPECT_EQ(refusal(with_length("{}{}")), "the header is not JSON at byte 11");
 }
 
 TEST_F(Safetensors, NamesWhatIsWrongWithATensor) {
@@ -295,8 +299,6 @@ std::string forged(std::string bytes, std::mt19937& random) {
   }
 }
 
-// A damaged file is refused with FormatError or is still a whole file; memory for what it merely
-// claims to hold is never taken.
 // Cut off behind our back: what is gone cannot be read, and the file is named.
 TEST_F(Safetensors, ATruncationWhileInUseIsAnError) {
   const NamedTensor tensors[] = {{"a", counting({3, 2})}, {"b", Tensor::ids({1, 2})}};
@@ -310,6 +312,8 @@ TEST_F(Safetensors, ATruncationWhileInUseIsAnError) {
   expect_error<IoError>([&] { file.read("a"); }, path_.string() + ": it was cut off, to 8 bytes");
 }
 
+// A damaged file is refused with FormatError or is still a whole file; memory for what it merely
+// claims to hold is never taken.
 TEST_F(Safetensors, DamageIsRefusedAndTakesNoMemory) {
   const NamedTensor tensors[] = {
       {"a", counting({3, 2})}, {"b", Tensor::ids({1, 2})}, {"c", Tensor::empty({0, 5})}};
