@@ -2,6 +2,7 @@
 #include "attend/data/corpus.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "attend/base/hash.h"
 #include "attend/data/corpus_file.h"
@@ -50,7 +51,11 @@ void take_corpus(std::string_view bytes) {
     lengths.rows(record);
   }
   require(ids.size() == items, "a record has the items that its lengths say");
+  std::vector<uint32_t> all(corpus.size());
+  std::iota(all.begin(), all.end(), 0u);
+  require(make_batch(corpus, all).lines.size() == corpus.size(), "a batch has all records");
   require(ids.size() <= bytes.size(), "there are no more ids than bytes");
+  corpus.column("source");  // which it may lack
 }
 
 std::vector<std::string> corpus_seeds() {

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include "attend/base/error.h"
 #include "attend/base/utf8.h"
 #include "attend/data/documents.h"
 #include "tests/fuzz/scratch.h"
@@ -12,8 +13,8 @@
 namespace attend::fuzz {
 namespace {
 
-constexpr size_t kLongest = 64;         // bytes of a line, so that some are too long
-constexpr size_t kMostLines = 100'000;  // a small file may be many when it is unpacked
+constexpr size_t kLongest = 64;        // bytes of a line, so that some are too long
+constexpr size_t kMostLines = 20'000;  // a small file may be many when it is unpacked
 
 std::string gzip(std::string_view text) {
   const Scratch scratch;
@@ -24,23 +25,52 @@ std::string gzip(std::string_view text) {
   return contents(path);
 }
 
+// Two files of which line n belongs to line n; the other one has two lines.
+void read_beside(const std::filesystem::path& path) {
+  static const Scratch scratch;
+  static const std::filesystem::path other = scratch.write("other", "one\ntwo\n");
+  try {
+    RecordReader columns(two_columns("source", "target", path, other), kLongest);
+    while (columns.line() < kMostLines && columns.next()) continue;
+    require(columns.counts().records <= 2, "there are as many records as the shorter has lines");
+  } catch (const DataError& error) {
+    require(std::string_view(error.what()).find("lines but") != std::string_view::npos,
+            "files that do not belong together are named with their lines");
+  }
+}
+
 }  // namespace
 
 void take_lines(std::string_view bytes) {
   static const Scratch scratch;
-  const std::filesystem::path path = scratch.write("text", bytes);
+  // What is no gzip by its first byte, but by its name, is refused.
+  const bool named = bytes.starts_with('z');
+  const std::filesystem::path path = scratch.write(named ? "text.gz" : "text", bytes);
   LineReader lines(path, kLongest);
   while (lines.number() < kMostLines && lines.next()) {
     require(valid_utf8(lines.line()), "a line is UTF-8");
     require(lines.line().size() <= 3 * kLongest, "a line is no longer than asked for");
   }
   for (const DocumentKind kind : {DocumentKind::kFile, DocumentKind::kLine, DocumentKind::kBlank}) {
-    DocumentReader documents({.files = {path}, .documents = kind, .longest_line = kLongest});
-    for (size_t count = 0; count < kMostLines && documents.next(); ++count) {
-      require(count > 0 || documents.begins(), "the first line begins a document");
-      require(documents.line() <= kMostLines || count > 0, "lines are counted");
-    }
+    const auto read = [&](DocumentPart part) {
+      DocumentReader documents({.files = {path, path},
+                                .documents = kind,
+                                .held_out = 0.25,
+                                .part = part,
+                                .longest_line = kLongest});
+      size_t count = 0;
+      for (; count < kMostLines && documents.next(); ++count) {
+        require(count > 0 || documents.begins(), "the first line begins a document");
+        require(documents.line() <= kMostLines || count > 0, "lines are counted");
+      }
+      require(documents.counts().records <= count, "a document has a line");
+      return count;
+    };
+    const size_t all = read(DocumentPart::kAll);
+    const size_t parts = read(DocumentPart::kKept) + read(DocumentPart::kHeldOut);
+    require(all == kMostLines || all == parts, "a line is kept or held out");
   }
+  read_beside(path);
   RecordReader columns(two_columns("source", "target", path, ""), kLongest);
   while (columns.line() < kMostLines && columns.next()) {
     require(!columns.text(0).empty() && !columns.text(1).empty(), "a pair has two sides");
@@ -56,7 +86,12 @@ std::vector<std::string> lines_seeds() {
           "a\0b\0",
           std::string("a\0b\tc\n", 6),
           gzip(std::string(3000, 'a')),
-          std::string(200, 'x') + "\n\n"};
+          std::string(200, 'x') + "\n\n",
+          gzip(text).substr(0, 40),
+          "\x1F\x8B\x08 damaged",
+          "z is no gzip",
+          "a\tb\nc\td\n",
+          "only one column\n"};
 }
 
 }  // namespace attend::fuzz

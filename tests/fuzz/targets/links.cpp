@@ -9,7 +9,13 @@ namespace attend::fuzz {
 void take_links(std::string_view bytes) {
   const std::vector<Link> links = parse_links(bytes);
   require(parse_links(format_links(links)) == links, "what is written reads back as the same");
-  require(alignment_error_rate(alignment_stats(links, links)) < 101, "a rate is a rate");
+  const std::vector<Link> others = parse_links("0-0 1p2");
+  AlignmentStats stats = alignment_stats(links, others);
+  stats += alignment_stats(others, links);
+  for (const double rate :
+       {alignment_error_rate(stats), alignment_precision(stats), alignment_recall(stats)}) {
+    require(rate >= 0 && rate <= 100, "a rate is a rate");
+  }
 }
 
 std::vector<std::string> links_seeds() {

@@ -2,11 +2,13 @@
 //
 //   byte 0   which of the small models
 //   byte 1   which of its files
-//   rest     the file; of model.safetensors the header alone, before the data that belongs there
+//   rest     the file; of model.safetensors the header alone, before the data that belongs there;
+//            where nothing is left, there is no such file
 #include "attend/models/text_model.h"
 
 #include <cstring>
 
+#include "attend/decode/text_generator.h"
 #include "attend/decode/translator.h"
 #include "attend/io/config.h"
 #include "tests/fuzz/scratch.h"
@@ -17,8 +19,11 @@
 namespace attend::fuzz {
 namespace {
 
-constexpr std::string_view kFiles[] = {"config.json", "model.safetensors", "tokenizer.model",
-                                       "alignment.json"};
+// A good model lacks the last ones.
+constexpr std::string_view kFiles[] = {"config.json",          "model.safetensors",
+                                       "tokenizer.model",      "alignment.json",
+                                       "tokenizer.text.model", "tokenizer.target.model"};
+constexpr size_t kGoodFiles = 4;
 
 struct Good {
   Scratch scratch;
@@ -28,7 +33,7 @@ struct Good {
   explicit Good(const TextModel& model) {
     save(model, {scratch.path()});
     scratch.write("alignment.json", R"({"layer": "decoder.0.cross", "head": null})");
-    for (size_t i = 0; i < std::size(kFiles); ++i) files[i] = contents(scratch.path() / kFiles[i]);
+    for (size_t i = 0; i < kGoodFiles; ++i) files[i] = contents(scratch.path() / kFiles[i]);
     uint64_t header = 0;
     std::memcpy(&header, files[1].data(), sizeof header);
     data = files[1].substr(sizeof header + header);
@@ -36,6 +41,10 @@ struct Good {
   }
 
   void replace(size_t file, std::string_view bytes) const {
+    if (bytes.empty()) {
+      std::filesystem::remove(scratch.path() / kFiles[file]);
+      return;
+    }
     if (file != 1) {
       scratch.write(kFiles[file], bytes);
       return;
@@ -71,6 +80,11 @@ void use_model(const std::filesystem::path& root) {
     model.label(0);
     return;
   }
+  if (model.model->signature().columns.size() == 1) {  // it reads what it writes
+    const TextGenerator generator(model, {.max_tokens = 4});
+    require(generator(lines).size() == 1, "a prompt has a text");
+    return;
+  }
   const Translator translator({model}, {.search = {.beam = 2, .max_length = 4}});
   require(translator(lines).size() == 1, "a line has a translation");
 }
@@ -100,6 +114,22 @@ std::vector<std::string> model_seeds() {
                       all_good()[i]->files[file]);
     }
   }
+  for (size_t file = 0; file < kGoodFiles; ++file) {
+    seeds.push_back({'\0', static_cast<char>(file)});
+  }
+  for (const char file : {'\4', '\5'}) {
+    seeds.push_back(std::string{'\5', file} + all_good()[5]->files[2]);
+    seeds.push_back(std::string{'\0', file} + all_good()[0]->files[2]);
+  }
+  // Another tokenizer's vocabulary.
+  ModelConfig other = small_transformer_model().config;
+  other.set_vocabularies({{"source", 99}, {"target", 99}});
+  seeds.push_back(std::string{'\0', '\0'} + to_json(other));
+  // A label model as it was written once.
+  seeds.push_back(std::string{'\5', '\0'} +
+                  R"({"preset": "", "kind": "label", "label": {"encoder": "transformer",)"
+                  R"( "heads": 2, "target_vocabulary": 14}, "transformer": {"width": 16,)"
+                  R"( "heads": 2, "encoder_layers": 2, "source_vocabulary": 14}})");
   return seeds;
 }
 

@@ -4,7 +4,10 @@
 //   rest         the request of a run, which comes first
 #include "attend/serve/explorer.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <utility>
 
 #include "attend/inspect/snapshot.h"
 #include "tests/fuzz/scratch.h"
@@ -56,10 +59,13 @@ size_t number_after(std::string_view text, std::string_view mark) {
 
 void ask(Explorer& explorer, std::string_view what, const Explorer::Parameters& parameters,
          size_t run, size_t model) {
-  if (what == "sequences" || what == "labels") explorer.sequences(run, parameters);
+  if (what == "sequences") explorer.sequences(run, parameters);
   if (what == "map") explorer.map(run, parameters);
   if (what == "thumbnails") explorer.thumbnails(run, parameters);
+  if (what == "lens") explorer.lens(run, parameters);
+  if (what == "cell") explorer.cell(run, parameters);
   if (what == "run") explorer.run(run);
+  if (what == "models") explorer.models();
   if (what == "training") explorer.training(model, parameters);
   if (what == "snapshots") explorer.snapshots(model);
   if (what == "stored") explorer.snapshot_map(model, parameters);
@@ -70,6 +76,65 @@ void ask(Explorer& explorer, std::string_view what, const Explorer::Parameters& 
     return sent < 2000;
   });
 }
+
+// What is asked, and the request of the run before.
+constexpr std::pair<std::string_view, std::string_view> kSeeds[] = {
+    // Searched, with a beginning, sampled, and given.
+    {"map?layer=decoder.0.cross&head=1", R"({"model":0,"texts":{"source":"ab"},"beam":3,"top":4})"},
+    {"map?queries=source&reduction=flow",
+     R"({"model":0,"texts":{"source":"ab"},"start":"b","most":4})"},
+    {"sequences?path=1,2", R"({"model":2,"texts":{"source":"ab"},"start_ids":[4,5],"beam":2})"},
+    {"sequences?path=3",
+     R"({"model":1,"texts":{"source":"ab"},"start":"a","temperature":0.7,"seed":3,"most":6})"},
+    {"map?keys=source&reduction=rollout", R"({"model":1,"texts":{"source":"ab"},"output":"ba"})"},
+    {"map?queries=target&keys=source&reduction=mean",
+     R"({"model":4,"texts":{"source":"a b"},"output":"","top":20})"},
+    {"cell?layer=decoder.0.cross&head=0&row=1&column=1",
+     R"({"model":0,"texts":{"source":"ab"},"output":"ba","top":2})"},
+    {"cell?row=0&column=1", R"({"model":0,"texts":{"source":"ab"},"output":"ba",)"
+                            R"("knocked_out":[{"layer":"decoder.0.cross","head":1}]})"},
+    {"run", R"({"model":0,"texts":{"source":"ab"},"output":"b",)"
+            R"("knocked_out":[{"layer":"encoder.0","head":null}]})"},
+    {"thumbnails?size=9&queries=target", R"({"model":0,"texts":{"source":"a b"},"most":3})"},
+    {"saliency?method=gradient", R"({"model":4,"texts":{"source":"ab"},"output":"a"})"},
+    {"saliency?method=integrated&keys=source",
+     R"({"model":3,"texts":{"source":"ab"},"output":"a"})"},
+    // Labels: the likeliest, and one that is given.
+    {"map?reduction=mean", R"({"model":5,"texts":{"text":"ab"},"beam":2,"top":3})"},
+    {"saliency?method=gradient", R"({"model":5,"texts":{"text":"ab"},"output":"a"})"},
+    {"sequences?path=1", R"({"model":5,"texts":{"text":"ab"},"start_ids":[5,6]})"},
+    {"run", R"({"model":5,"texts":{"text":"ab"},"start":"c"})"},
+    // Language models, which read what they write.
+    {"lens?top=3", R"({"model":6,"texts":{},"output":"abc"})"},
+    {"map?layer=layers.0.self&head=max",
+     R"({"model":6,"start":"ab","most":5,"temperature":1,"seed":7,"top":3})"},
+    {"lens?top=2&path=2", R"({"model":6,"start":"ab","most":3,"beam":2})"},
+    {"sequences", R"({"model":7,"start":"ab","most":4})"},
+    {"map?reduction=mean", R"({"model":8,"texts":{},"output":"ab","temperature":0})"},
+    {"run", R"({"model":9,"start":"a","temperature":2,"most":null,"seed":1})"},
+    // What training left behind.
+    {"stored?step=3&sentence=0&layer=decoder.0.cross&head=max",
+     R"({"model":5,"texts":{"text":"ab"}})"},
+    {"snapshots?model=2", R"({"model":18446744073709551615,"texts":{"source":""}})"},
+    {"training?model=1&from=99999999999999999999", R"({"texts":{"source":[[[]]]},"beam":-1})"},
+    // What is refused.
+    {"models", "["},
+    {"run", R"({"texts":{"source":"ab","target":"a"}})"},
+    {"run", R"({"texts":{"nothing":"ab"}})"},
+    {"run", R"({"texts":["ab"],"model":0})"},
+    {"run", R"({"texts":{"source":"ab"},"start_ids":[4,99999],"most":4})"},
+    {"run", R"({"texts":{"source":"ab"},"start_ids":[-1]})"},
+    {"run", R"({"texts":{"source":"ab"},"start_ids":7})"},
+    {"run", R"({"texts":{"source":"ab"},"temperature":"hot"})"},
+    {"run", R"({"texts":{"source":"ab"},"knocked_out":[{"layer":"no such layer"}]})"},
+    {"run", R"({"texts":{"source":"ab"},"knocked_out":{"layer":1}})"},
+    {"run", R"({"texts":{"source":"ab"},"output":[1]})"},
+    {"run", R"({"texts":{"source":"ab"},"beam":17,"top":0})"},
+    {"run", R"({"model":1,"texts":{"source":"abcdefghijabcdefghijabcdefghijabcdefghij"}})"},
+    {"run",
+     R"({"model":4,"start":"abcdefghijabcdefghijabcdefghijabcdefghij","texts":{"source":"a"}})"},
+    {"run", R"("not an object")"},
+};
 
 }  // namespace
 
@@ -90,19 +155,9 @@ void take_page(std::string_view bytes) {
 }
 
 std::vector<std::string> page_seeds() {
-  return {
-      "map?layer=decoder.0.cross&head=1\n{\"model\":0,\"source\":\"ab\",\"beam\":3,\"top\":4}",
-      "map?part=cross&reduction=rollout\n{\"model\":1,\"source\":\"ab\",\"target\":\"ba\"}",
-      "map?part=encoder&reduction=flow\n{\"model\":0,\"source\":\"ab\",\"start\":\"b\"}",
-      "labels?part=decoder&path=1,2\n{\"model\":2,\"source\":\"ab\",\"start_ids\":[4,5]}",
-      "thumbnails?size=9&part=cross\n{\"model\":0,\"source\":\"a b\"}",
-      "saliency?method=gradient\n{\"model\":4,\"source\":\"ab\",\"target\":\"a\"}",
-      "saliency?method=integrated&steps=3\n{\"model\":3,\"source\":\"ab\",\"target\":\"a\"}",
-      "stored?step=3&sentence=0&layer=decoder.0.cross&head=max\n{\"model\":5,\"source\":\"ab\"}",
-      "snapshots?model=2\n{\"model\":18446744073709551615,\"source\":\"\"}",
-      "training?model=1&from=99999999999999999999\n{\"source\":[[[]]],\"beam\":-1}",
-      "run\n[",
-  };
+  std::vector<std::string> seeds;
+  for (const auto& [asked, run] : kSeeds) seeds.push_back(fmt::format("{}\n{}", asked, run));
+  return seeds;
 }
 
 }  // namespace attend::fuzz

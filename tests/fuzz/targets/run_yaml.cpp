@@ -20,6 +20,9 @@ void take_run_yaml(std::string_view bytes) {
     require(false, fmt::format("what is written can be read, not: {}", error.what()));
   }
   require(same_config(config, again), "what is written reads back as the same");
+  RunConfig other;
+  read_json(other, to_json(config), "written");
+  require(same_config(config, other), "so does what is written as JSON");
   config.check();
 }
 
@@ -38,6 +41,20 @@ std::vector<std::string> run_yaml_seeds() {
       "!!map {out: !!str 1, memory: !binary aGk=}\n",
       "looks: {every: 3}\nbatch: {pairs: 2}\ntraining: {accumulation: 4}\n",
       "model: {kind: label, label: {encoder: rnn, target_vocabulary: 5}, rnn: {hidden: 8}}\n",
+      "model: {preset: bahdanau, label: {encoder: rnn}, rnn: {hidden: 8}, conv: {width: 9}}\n",
+      "model: {label: {encoder: \"rnn\", pooling: mean}, transformer: {}}\n"
+      "data: {text: [a, 'b'], source: ~}\n",
+      "training: {accumulation: 3}\n",
+      "training: {accumulation: 4, shards: 2}\n",
+      "a: &x {b: *x}\n",
+      "? [1]\n: 2\n",
+      "a: \"\\_\"\n",
+      "a: 'not closed\n",
+      "out: {a: 1}\nsearch: 3\n",
+      "out: [1, 2]\n",
+      "search:\n",
+      std::string("out: a\0b\n", 9),
+      "out: \xFF\n",
   };
 }
 

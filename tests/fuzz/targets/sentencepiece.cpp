@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "tests/fuzz/target.h"
 #include "tests/fuzz/targets/all.h"
 #include "tests/fuzz/use_tokenizer.h"
@@ -20,18 +18,20 @@ namespace {
 
 using hostile::CharacterMapMaker;
 
-// "fi" for the ligature, "ae" for "ä".
-std::string character_map() {
+// One text for a ligature of three bytes, and one for "ä", three bytes further on.
+std::string character_map(std::string_view texts) {
   CharacterMapMaker maker;
   const auto add = [&](std::string_view key, uint32_t place) {
     uint32_t node = CharacterMapMaker::kRoot, before = node;
-    for (const char c : key)
-      node = maker.link(std::exchange(before, node), static_cast<unsigned char>(c));
+    for (const char c : key) {
+      before = node;
+      node = maker.link(before, static_cast<unsigned char>(c));
+    }
     maker.end(before, static_cast<unsigned char>(key.back()), node, place);
   };
   add("\xEF\xAC\x81", 0);
   add("\xC3\xA4", 3);
-  return maker.map(std::string_view("fi\0ae\0", 6));
+  return maker.map(texts);
 }
 
 // A trained model has a map of 240 KB; this is as small as one can be.
@@ -54,9 +54,12 @@ std::string small_model(uint64_t type, const std::string& normalizer) {
 
 std::vector<std::string> sentencepiece_seeds() {
   const std::string plain = hostile::number_field(3, 1) + hostile::number_field(5, 1);
-  const std::string mapped = plain + hostile::bytes_field(2, character_map());
+  const std::string mapped =
+      plain + hostile::bytes_field(2, character_map(std::string_view("fi\0ae\0", 6)));
+  const std::string growing =
+      hostile::bytes_field(2, character_map("fi " + std::string(100, 'x') + '\0'));
   return {small_model(1, plain), small_model(2, plain), small_model(1, mapped),
-          small_model(2, mapped) + hostile::bytes_field(5, mapped)};
+          small_model(2, mapped) + hostile::bytes_field(5, mapped), small_model(1, growing)};
 }
 
 }  // namespace attend::fuzz
