@@ -17,15 +17,16 @@ from page import LARGE, ROOT, make_model, show, spread
 from abuse import Server, SlowClients, vanish, wait_until  # noqa: E402, found by what page.py adds
 from webdriver import Browser  # noqa: E402
 
-SLOW, LONG, VANISHING, ROUNDS = 8, 8, 1000, 200
-SMALL = ["/", "/api/models", "/api/runs/1", "/api/runs/1/labels?part=cross", "/api/training/0", "/api/snapshots/0"]
+SLOW, LONG, REQUESTS = 8, 8, 200
+VANISHING, ROUNDS, KEPT = 1000, 10, 32
+SMALL = ["/", "/api/models", "/api/runs/1", "/api/runs/1/sequences", "/api/training/0", "/api/snapshots/0"]
 
 
 class LongRuns:
     """So many runs at a time, each followed by another, until the block ends."""
 
     def __init__(self, server, source):
-        self.server, self.request = server, server.post({"source": source, "beam": 16})
+        self.server, self.request = server, server.post({"texts": {"source": source}, "beam": 16})
         self.ended = threading.Event()
         self.threads = [threading.Thread(target=self._run) for _ in range(LONG)]
         self.begun, self.octets = 0, 0
@@ -52,9 +53,10 @@ class LongRuns:
 def latencies(server, paths):
     """Milliseconds of requests, each on its own connection, one after the other."""
     times = []
-    for i in range(ROUNDS):
+    for i in range(REQUESTS):
         begin = time.perf_counter()
-        server.get(paths[i % len(paths)])
+        status, _ = server.get(paths[i % len(paths)])
+        assert status == 200, f"{paths[i % len(paths)]}: {status}"
         times.append((time.perf_counter() - begin) * 1000)
     return times
 
@@ -69,14 +71,14 @@ def browse(server):
             browser.wait("return document.querySelector('#model').options.length")
             browser.run("return new Promise((then) => setTimeout(then, 500))")
             times += browser.run("""return performance.getEntriesByType('resource')
-                .filter(({name}) => /models$|training|snapshots.[0-9]+$|labels/.test(name)).map(({duration}) => duration)""")
+                .filter(({name}) => /models$|training|snapshots.[0-9]+$|sequences/.test(name)).map(({duration}) => duration)""")
     return times
 
 
 def busy(attend, model, words):
     source = " ".join(words[i % len(words)] for i in range(500))
     with Server(attend, model) as server:
-        server.run(source=" ".join(words[:8]), target=" ".join(words[8:16]))
+        server.run(texts={"source": " ".join(words[:8])}, output=" ".join(words[8:16]))
         show("small requests, nothing else, ms", spread(latencies(server, SMALL)))
         with SlowClients(server, SLOW), LongRuns(server, source) as runs:
             show("small requests meanwhile, ms", spread(latencies(server, SMALL)))
@@ -85,17 +87,40 @@ def busy(attend, model, words):
             show("long runs begun, MB of their answers", f"{runs.begun}, {runs.octets / 1e6:.1f}")
 
 
+def serve_others(server):
+    """What the explorer keeps for later, it keeps now: the last runs, and what each of its threads holds. Clients that stay
+    to the end ask for all that those who vanish ask for, eight at a time."""
+
+    def client():
+        for _ in range(KEPT // 8):
+            events = server.run(texts={"source": "january " * 20}, beam=4)
+            assert events[-1]["event"] == "done", events[-1]
+            for view in ("map?reduction=mean", "saliency"):
+                server.get(f"/api/runs/{events[0]['run']}/{view}")
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def vanishing(attend, model):
     with Server(attend, model) as server:
         idle = server.descriptors()
-        server.run(source="ba be bi")
-        for round in range(4):  # the first fills what is kept for later
+        fresh = server.memory()
+        serve_others(server)
+        wait_until(lambda: server.descriptors() <= idle)
+        before = server.memory()
+        show("memory of a fresh server, and after other clients", f"{fresh / 1e6:.1f} MB, {before / 1e6:.1f} MB")
+        for round in range(ROUNDS):
             begin = time.perf_counter()
             for number in range(VANISHING):
                 vanish(server, number)
             wait_until(lambda: server.descriptors() <= idle)
-            show(f"{VANISHING} clients vanish, round {round}", f"{time.perf_counter() - begin:.1f} s,"
-                 f" {server.memory() / 1e6:.1f} MB, {server.descriptors()} descriptors of {idle}")
+            memory = server.memory()
+            show(f"{VANISHING} clients vanish, round {round + 1}", f"{time.perf_counter() - begin:.1f} s,"
+                 f" {memory / 1e6:.1f} MB ({100 * (memory / before - 1):+.1f} %), {server.descriptors()} descriptors of {idle}")
 
 
 def main(attend=ROOT / "build/release/cli/attend"):
