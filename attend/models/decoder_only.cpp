@@ -161,7 +161,7 @@ Tensor DecoderOnly::step(State& state, const Tokens& tokens, StepRows rows) cons
   check_step(state, tokens);
   auto& writing = dynamic_cast<Writing&>(state);
   const Tokens read = writing.with_sources(tokens);
-  const Tensor logits = inner().step(*writing.inner, read, rows);
+  Tensor logits = inner().step(*writing.inner, read, rows);
   if (rows == StepRows::kLast) return logits;
   std::vector<int32_t> before = lengths_of(read.packing);
   for (size_t i = 0; i < before.size(); ++i) {
