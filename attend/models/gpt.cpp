@@ -72,6 +72,31 @@ class Initializer : public Visitor {
   Rng& rng_;
 };
 
+// What slows rotary frequencies, in the words of the config.
+void check_rotary_scaling(const GptConfig& c) {
+  const RotaryScaling scaling = c.rotary_scaling;
+  if (scaling == RotaryScaling::kNone) return;
+  if (c.positions != PositionScheme::kRotary) {
+    throw ConfigError("gpt: rotary_scaling {}, but positions {}; set positions to rotary",
+                      name_of(scaling), name_of(c.positions));
+  }
+  if (scaling == RotaryScaling::kDynamicNtk) {
+    throw ConfigError(
+        "gpt: rotary_scaling dynamic_ntk changes with the length of a text, but keys that were "
+        "read keep their frequencies; use ntk");
+  }
+  if (!(c.rotary_factor >= 1.0f && std::isfinite(c.rotary_factor))) {
+    throw ConfigError("gpt: rotary_factor is {}; it must be 1 or more", c.rotary_factor);
+  }
+  const bool starts_from_context =
+      scaling == RotaryScaling::kYarn || scaling == RotaryScaling::kLlama3;
+  if (starts_from_context && c.rotary_context == 0) {
+    throw ConfigError(
+        "gpt: rotary_scaling {} needs rotary_context, the tokens of context in training",
+        name_of(scaling));
+  }
+}
+
 }  // namespace
 
 ModelKind gpt_kind() {
@@ -108,6 +133,8 @@ BlockConfig GptConfig::block() const {
   b.attention.positions = attention_positions(positions);
   b.attention.rotary.base = rotary_base;
   b.attention.rotary.layout = rotary_layout;
+  b.attention.rotary.scaling = {
+      .method = rotary_scaling, .factor = rotary_factor, .original_context = rotary_context};
   b.norm_place = norm_place;
   b.norm = norm;
   b.norm_epsilon = norm_epsilon;
@@ -127,6 +154,7 @@ void GptConfig::check() const {
   if (!(init > 0.0f && std::isfinite(init))) {
     throw ConfigError("gpt: init is {}; it must be above 0", init);
   }
+  check_rotary_scaling(*this);
   check_self_attention("gpt", block().attention);
   if (bidirectional_prefix && window > 0) {
     throw ConfigError(

@@ -21,6 +21,9 @@ struct GptConfig {
   size_t max_length = 1024;  // of learned positions
   float rotary_base = 10000.0f;
   RotaryLayout rotary_layout = RotaryLayout::kHalf;
+  RotaryScaling rotary_scaling = RotaryScaling::kNone;
+  float rotary_factor = 1.0f;
+  size_t rotary_context = 0;
   bool tied = true;
   float init = 0.02f;
 
@@ -61,6 +64,11 @@ struct GptConfig {
     v("max_length", max_length, "tokens of context that learned positions have", limits::kLength);
     v("rotary_base", rotary_base, "of rotary positions: longer waves for longer contexts");
     v("rotary_layout", rotary_layout, "which columns rotary positions pair");
+    v("rotary_scaling", rotary_scaling,
+      "how rotary frequencies are slowed for texts longer than those of training");
+    v("rotary_factor", rotary_factor, "how many times as long texts may be");
+    v("rotary_context", rotary_context,
+      "tokens of context in training, for the scalings yarn and llama3", limits::kLength.or_0());
     v("tied", tied, "one table for embeddings and the output layer");
     v("init", init, "deviation of the first weights; layers that add to their input start smaller");
     v("score", score, "how queries and keys are compared");

@@ -48,6 +48,27 @@ TEST(Gpt, AllPositionsAgree) {
   }
 }
 
+TEST(Gpt, ScaledRotaryFrequenciesAgree) {
+  for (const auto scaling : {RotaryScaling::kLinear, RotaryScaling::kNtk, RotaryScaling::kYarn,
+                             RotaryScaling::kLlama3}) {
+    SCOPED_TRACE(name_of(scaling));
+    GptConfig c = llama();
+    c.rotary_scaling = scaling;
+    c.rotary_factor = 4, c.rotary_context = 16;
+    expect_consistent(model_of(c));
+  }
+}
+
+// Interpolated by 4, a position turns as far as one of a quarter of it without.
+TEST(Gpt, LinearScalingReadsPositionsAsNearer) {
+  GptConfig c = llama();
+  c.rotary_scaling = RotaryScaling::kLinear, c.rotary_factor = 4;
+  const MultiHeadConfig scaled = c.block().attention, plain = llama().block().attention;
+  const Tensor x = Tensor::full({1, 8}, 1.0f);
+  const int32_t far[] = {20}, near[] = {5};
+  expect_near(rotate(x, far, 2, scaled.rotary), rotate(x, near, 2, plain.rotary), 1e-5f);
+}
+
 TEST(Gpt, PointsOfAttentionAgree) {
   GptConfig c = small();
   c.norm_place = NormPlace::kPost;
@@ -153,6 +174,21 @@ TEST(Gpt, RefusesWhatCannotBe) {
   refuse("norm_epsilon is 0", [](GptConfig& c) { c.norm_epsilon = 0; });
   refuse("init is -1", [](GptConfig& c) { c.init = -1; });
   refuse("no gradient", [](GptConfig& c) { c.weighting = Weighting::kHardArgmax; });
+}
+
+TEST(Gpt, RefusesScalingsThatCannotBe) {
+  const auto refuse = [](const char* message, auto change) {
+    GptConfig c = llama();
+    c.rotary_scaling = RotaryScaling::kYarn;
+    c.rotary_factor = 4, c.rotary_context = 16;
+    change(c);
+    expect_error<ConfigError>([&] { model_of(c); }, message);
+  };
+  refuse("rotary_scaling yarn, but positions alibi; set positions to rotary",
+         [](GptConfig& c) { c.positions = PositionScheme::kAlibi; });
+  refuse("yarn needs rotary_context", [](GptConfig& c) { c.rotary_context = 0; });
+  refuse("rotary_factor is 0.5", [](GptConfig& c) { c.rotary_factor = 0.5f; });
+  refuse("use ntk", [](GptConfig& c) { c.rotary_scaling = RotaryScaling::kDynamicNtk; });
 }
 
 }  // namespace
