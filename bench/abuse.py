@@ -111,6 +111,7 @@ def vanishing(attend, model):
         fresh = server.memory()
         serve_others(server)
         wait_until(lambda: server.descriptors() <= idle)
+        server.rest()
         before = server.memory()
         show("memory of a fresh server, and after other clients", f"{fresh / 1e6:.1f} MB, {before / 1e6:.1f} MB")
         for round in range(ROUNDS):
@@ -118,6 +119,7 @@ def vanishing(attend, model):
             for number in range(VANISHING):
                 vanish(server, number)
             wait_until(lambda: server.descriptors() <= idle)
+            server.rest()
             memory = server.memory()
             show(f"{VANISHING} clients vanish, round {round + 1}", f"{time.perf_counter() - begin:.1f} s,"
                  f" {memory / 1e6:.1f} MB ({100 * (memory / before - 1):+.1f} %), {server.descriptors()} descriptors of {idle}")

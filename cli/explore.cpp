@@ -1,5 +1,6 @@
 // `attend explore`: serves a page on which models are explored.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #include <csignal>
@@ -20,6 +21,12 @@ struct Options {
 };
 
 int run_explore(const Options& options) {
+#ifdef M_ARENA_MAX
+  // Each thread would have a heap of its own, as large as the largest request it ever had. They
+  // compute one after the other and need no more than two. Large blocks go back when they are free.
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
   // Before other threads start: they inherit the mask, and leave the signals to the one that waits.
   sigset_t signals;
   sigemptyset(&signals);

@@ -8,6 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/storage.h"
+#include "attend/kernels/scratch.h"
 
 namespace attend::kernels {
 namespace {
@@ -38,10 +39,21 @@ struct Buffer {
   size_t size = 0;
 };
 
+thread_local Buffer buffers[kUses];
+
 }  // namespace
 
+size_t scratch_bytes() {
+  size_t bytes = 0;
+  for (const Buffer& buffer : buffers) bytes += buffer.size * sizeof(float);
+  return bytes;
+}
+
+void release_scratch() {
+  for (Buffer& buffer : buffers) buffer = {};
+}
+
 float* gemm_scratch(Scratch use, size_t size) {
-  static thread_local Buffer buffers[kUses];
   Buffer& buffer = buffers[static_cast<size_t>(use)];
   if (buffer.size < size) {
     buffer = {};  // first, so that old and new never exist together

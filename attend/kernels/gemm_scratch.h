@@ -1,5 +1,5 @@
-// Memory that matrix products and attention pack into: thread-local, grown and never returned, so
-// that a steady step allocates nothing. Not for use outside kernels/.
+// Memory that matrix products and attention pack into: thread-local, grown and not returned but by
+// release_scratch(), so that a steady step allocates nothing. Not for use outside kernels/.
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,7 @@
 #include "attend/nn/freeze.h"
 #include "attend/serve/answers.h"
 #include "attend/serve/explorer_run.h"
+#include "attend/serve/idle_memory.h"
 #include "attend/serve/turn_lock.h"
 
 namespace attend {
@@ -144,6 +145,7 @@ std::string Explorer::snapshot_map(size_t number, const Parameters& parameters) 
 }
 
 void Explorer::start_run(std::string_view text, const Emit& emit) {
+  const IdleMemory given_back;
   std::unique_lock computing(*computing_, std::defer_lock);
   const EmitJson tell = [&](const Json& event) {
     const bool mine = computing.owns_lock();

@@ -8,6 +8,7 @@
 #include "attend/io/json_text.h"
 #include "attend/serve/answers.h"
 #include "attend/serve/explorer_run.h"
+#include "attend/serve/idle_memory.h"
 #include "attend/serve/turn_lock.h"
 
 namespace attend {
@@ -74,6 +75,7 @@ std::string Explorer::map(size_t number, const Parameters& parameters) const {
   const auto run = find(number);
   const TextModel& text = model(run->model).model;
   const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
+  const ThreadMemory given_back;
   const ShortTurn computing(*computing_);
   const Without without(*run);
   return map_bytes(chosen_map(text, trace, parameters));
@@ -87,6 +89,7 @@ std::string Explorer::thumbnails(size_t number, const Parameters& parameters) co
   }
   const TextModel& text = model(run->model).model;
   const Trace trace = trace_of(text, *run, parameter(parameters, "path"));
+  const ThreadMemory given_back;
   const ShortTurn computing(*computing_);
   const Without without(*run);
   const Thumbnails all = attend::thumbnails(text, trace, asked_pair(trace, parameters), size);
@@ -105,6 +108,7 @@ std::string Explorer::lens(size_t number, const Parameters& parameters) const {
   const TextModel& text = model(run->model).model;
   const std::string path = parameter(parameters, "path");
   Trace trace = trace_of(text, *run, path);
+  const ThreadMemory given_back;
   const ShortTurn computing(*computing_);
   const Without without(*run);
   if (!path.empty() && is_cut(text, *run, path)) {
@@ -122,6 +126,7 @@ std::string Explorer::cell(size_t number, const Parameters& parameters) const {
   const size_t row = number_of("row", parameter(parameters, "row"));
   const size_t column = number_of("column", parameter(parameters, "column"));
   const std::string layer = parameter(parameters, "layer"), head = parameter(parameters, "head");
+  const ThreadMemory given_back;
   const ShortTurn computing(*computing_);
   const Without without(*run);
   if (!head.empty()) {
@@ -147,6 +152,7 @@ Explorer::Writer Explorer::saliency(size_t number, const Parameters& parameters)
   check_saliency(trace, config);
   const size_t keys = trace.index_of(saliency_keys(trace, parameter(parameters, "keys")));
   return [this, run, &text, trace, config, keys](const EmitBytes& emit) {
+    const IdleMemory given_back;
     std::unique_lock computing(*computing_);
     const Without without(*run);
     size_t written = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attend/base/parallel.h"
+#include "attend/kernels/scratch.h"
 #include "tests/kernels/targets.h"
 
 namespace attend::kernels {
@@ -392,6 +393,18 @@ TEST(Gemm, PacksColumnsInTheirOwnMemory) {
       }
     }
   });
+}
+
+TEST(Scratch, IsGivenBackAndTakenAgain) {
+  constexpr size_t kSize = 200;
+  const std::vector<float> a(kSize * kSize, 0.5f);
+  std::vector<float> before(kSize * kSize), after(kSize * kSize);
+  gemm(kSize, kSize, kSize, {a.data(), kSize}, {a.data(), kSize}, {before.data(), kSize});
+  EXPECT_GT(scratch_bytes(), 0u);
+  release_scratch();
+  EXPECT_EQ(scratch_bytes(), 0u);
+  gemm(kSize, kSize, kSize, {a.data(), kSize}, {a.data(), kSize}, {after.data(), kSize});
+  EXPECT_EQ(before, after);
 }
 
 }  // namespace

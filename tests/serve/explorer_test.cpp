@@ -9,9 +9,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/storage.h"
 #include "attend/inspect/overview.h"
 #include "attend/inspect/saliency.h"
 #include "attend/inspect/snapshot.h"
+#include "attend/serve/idle_memory.h"
 #include "tests/damage.h"
 #include "tests/errors.h"
 #include "tests/serve/explorers.h"
@@ -197,6 +199,26 @@ TEST_F(ExplorerTest, StopsWhenNobodyWaitsForSaliency) {
       },
       "there is no sequence 'text'; the model has: source, target");
   expect_error<NotFound>([&] { explorer_.saliency(99, {}); }, "run 99");
+}
+
+// What one request needed is not kept for ever.
+TEST_F(ExplorerTest, GivesIdleMemoryBack) {
+  const auto idle = [] {
+    const PoolStatistics pool = pool_statistics();
+    return pool.bytes_from_system - pool.bytes_in_use;
+  };
+  const auto leave_much_idle = [] { const Storage large(4 * IdleMemory::kKept); };
+  leave_much_idle();
+  ASSERT_GT(idle(), IdleMemory::kKept);
+  const size_t run = events(explorer_, run_of("abcd", {{"output", "ef"}}))[0]["run"];
+  EXPECT_LE(idle(), IdleMemory::kKept);
+  EXPECT_EQ(kernels::scratch_bytes(), 0u);
+  explorer_.map(run, {{"reduction", "mean"}});
+  EXPECT_EQ(kernels::scratch_bytes(), 0u);
+  leave_much_idle();
+  explorer_.saliency(run, {})([](const std::string&) { return false; });
+  EXPECT_LE(idle(), IdleMemory::kKept);
+  EXPECT_EQ(kernels::scratch_bytes(), 0u);
 }
 
 TEST_F(ExplorerTest, ShowsOtherLeavesOfTheTree) {

@@ -44,6 +44,17 @@ class Server:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    def processor_time(self):
+        """Of all its threads, in ticks."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    def rest(self):
+        """Waits until it computes nothing: a client's connection ends before the work for it does."""
+        before = -1
+        while before != (before := self.processor_time()):
+            time.sleep(0.3)
+
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
