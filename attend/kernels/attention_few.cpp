@@ -225,12 +225,15 @@ class FewForward {
     parallel_for(tasks, grain, [&](size_t begin, size_t end) {
       for (size_t task = begin; task < end; ++task) {
         const FewTask now = TaskAt(task, groups);
-        const Ahead after = task + 1 < end ? FirstKeys(TaskAt(task + 1, groups)) : Ahead{};
+        const Ahead after = task + 1 < end && spec_.vector == nullptr
+                                ? FirstKeys(TaskAt(task + 1, groups))
+                                : Ahead{};
         FewPart(spec_, in_, now).Run(after);
+        if (now.of.parts == 1) FinishHeads(now.of, now.head, now.heads);
       }
     });
     for (const FewQueries& of : of_) {
-      for (size_t r = 0; r < of.queries * spec_.heads; ++r) Finish(of, r);
+      if (of.parts > 1) FinishHeads(of, 0, spec_.kv_heads);
     }
   }
 
@@ -256,6 +259,11 @@ class FewForward {
     const size_t row = spec_.k_begin(task.of.sequence) + keys.begin;
     return {in_.k.data + row * in_.k.stride + task.head * spec_.width, in_.k.stride, keys.count(),
             task.heads, spec_.width};
+  }
+
+  void FinishHeads(const FewQueries& of, size_t head, size_t heads) {  // key heads
+    const size_t rows = of.queries * spec_.group();
+    for (size_t r = head * rows; r < (head + heads) * rows; ++r) Finish(of, r);
   }
 
   // Adds up what the parts gave row r of a sequence.

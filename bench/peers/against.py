@@ -60,7 +60,10 @@ def work(library: Path, name: str, threads: int) -> None:
     from library import Library, Ours
     from measure import iterations_for, sample
     case = choose(all_cases(), [name])[0]
-    ours = Ours(Library(library, threads), case.kind, case.inputs(np.random.default_rng(1)))
+    try:
+        ours = Ours(Library(library, threads), case.kind, case.inputs(np.random.default_rng(1)))
+    except RuntimeError as error:  # a row that the earlier revision does not have
+        sys.exit(f'{name}: {error}')
     ours.run(2)
     iterations = iterations_for(ours)
     for _ in sys.stdin:
