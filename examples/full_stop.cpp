@@ -14,6 +14,7 @@ using namespace attend;
 
 constexpr int32_t kStart = 1, kWord = 3, kStop = 4;
 constexpr size_t kLongest = 7;
+constexpr int kSteps = 1000;
 
 // The chance of a full stop after n words: sentences of one to seven words are as likely as each
 // other.
@@ -45,9 +46,9 @@ void measure(const char* name, PositionScheme positions, bool with_start) {
   const TeacherRows rows = sentences(with_start);
   const Batch inputs(rows.inputs.count());
   Optimizer optimizer(parameters(model), {.rate = 3e-3});
-  for (int step = 0; step < 2500; ++step) {
+  for (int step = 0; step < kSteps; ++step) {
     backward(cross_entropy(model.logits(inputs, rows.inputs), rows.labels));
-    optimizer.step();
+    optimizer.step(1.0 - static_cast<double>(step) / kSteps);
   }
   const NoGrad no_grad;
   const Tensor logits = model.logits(inputs, rows.inputs);
