@@ -108,18 +108,22 @@ void KeyValueCache::drop_old() {
   }
 }
 
+// Where a window has dropped most of a long prompt, its memory is given back. A sequence that is
+// written holds up to four windows, for which doubling takes less than eight.
 void KeyValueCache::reserve(size_t rows) {
-  if (rows <= capacity_) return;
-  const size_t capacity = std::max<size_t>({rows, 2 * capacity_, 16});
-  const auto grow = [&](Tensor& x) {
-    const Tensor larger = Tensor::empty({sequences() * capacity, x.width()});
+  const bool roomy = window_ > 0 && capacity_ / 8 > window_ && capacity_ / 2 > rows;
+  if (rows <= capacity_ && !roomy) return;
+  const size_t capacity = roomy ? std::max<size_t>({rows, 4 * window_, 16})
+                                : std::max<size_t>({rows, 2 * capacity_, 16});
+  const auto move = [&](Tensor& x) {
+    const Tensor to = Tensor::empty({sequences() * capacity, x.width()});
     for (size_t s = 0; s < sequences(); ++s) {
-      copy_rows(x, s * capacity_, static_cast<size_t>(lengths_[s]), larger, s * capacity);
+      copy_rows(x, s * capacity_, static_cast<size_t>(lengths_[s]), to, s * capacity);
     }
-    x = larger;
+    x = to;
   };
-  grow(keys_);
-  grow(values_);
+  move(keys_);
+  move(values_);
   capacity_ = capacity;
 }
 

@@ -12,7 +12,8 @@ namespace attend {
 
 // Grows as rows are added. With a window it rolls: the last two windows of keys of a sequence are
 // kept, and up to as many before them, which Mask::left hides; so it can be rewound by a window.
-// Memory is reserved ahead, so that a step seldom allocates. Not on the tape.
+// What a long prompt took beyond that is given back by the next append. Memory is reserved ahead,
+// so that a step seldom allocates. Not on the tape.
 class KeyValueCache {
  public:
   KeyValueCache() = default;

@@ -77,6 +77,26 @@ TEST(KeyValueCache, RollsAndKeepsTheWindow) {
   EXPECT_EQ(cache.capacity(), capacity);  // it does not grow for ever
 }
 
+// A prompt is read at once, so that all of it is there; what the window hides goes with the next
+// row.
+TEST(KeyValueCache, AWindowGivesTheMemoryOfALongPromptBack) {
+  const size_t window = 5;
+  KeyValueCache cache(2, window);
+  std::vector<int> next(2, 0);
+  append_named(cache, {1000, 3}, next);
+  EXPECT_EQ(cache.capacity(), 1000);
+  append_named(cache, {1, 1}, next);
+  EXPECT_LE(cache.capacity(), 8 * window);
+  EXPECT_EQ(kept(cache, 0),
+            (std::vector<float>{991, 992, 993, 994, 995, 996, 997, 998, 999, 1000}));
+  EXPECT_EQ(kept(cache, 1), (std::vector<float>{1000, 1001, 1002, 1003}));
+  const size_t capacity = cache.capacity();
+  for (int step = 0; step < 60; ++step) append_named(cache, {1, 2}, next);
+  EXPECT_LE(cache.capacity(), 2 * capacity);
+  EXPECT_EQ(kept(cache, 0).back(), 1060);
+  EXPECT_EQ(cache.seen()[0], 1061);
+}
+
 // Twice the window is more than some types hold.
 TEST(KeyValueCache, AWindowMayBeAsLargeAsItsType) {
   for (const size_t window : {(size_t{1} << 30) - 1, size_t{1} << 30, size_t{1} << 31,
