@@ -274,7 +274,7 @@ expect(1 "temperature inf" translate ${model} --input ${WORK}/months --sample --
 
 # What is given is read, and not standard input, which stays open and silent here.
 execute_process(COMMAND sh -c "mkfifo '${WORK}/silent' && '${ATTEND}' inspect '${model}' may <>'${WORK}/silent'"
-  RESULT_VARIABLE result OUTPUT_VARIABLE out TIMEOUT 60)
+  RESULT_VARIABLE result OUTPUT_VARIABLE out TIMEOUT 600)
 if(NOT result EQUAL 0 OR NOT out MATCHES "decoder.0.cross")
   message(FATAL_ERROR "inspect beside a silent pipe: ${result}\n${out}")
 endif()
@@ -289,7 +289,7 @@ file(READ ${WORK}/map.json written)
 expect_equal("${written}" "${shown}" "a file behind a link")
 list(JOIN picture " " command)
 execute_process(COMMAND sh -c "mkfifo '${WORK}/pipe' && exec 3<>'${WORK}/pipe' && \
-  '${ATTEND}' ${command} --out '${WORK}/pipe' && head -n 1 <&3" OUTPUT_VARIABLE written TIMEOUT 60)
+  '${ATTEND}' ${command} --out '${WORK}/pipe' && head -n 1 <&3" OUTPUT_VARIABLE written TIMEOUT 600)
 expect_equal("${written}" "${shown}" "a pipe")
 
 # A file is named once; what 0 means for a vocabulary is so.
