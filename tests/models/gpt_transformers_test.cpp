@@ -1,5 +1,6 @@
 // GPT-2 and Llama shapes against `transformers` (tests/fixtures/make_gpt.py): rows of every layer,
-// attention of every head, logits, and the gradients of one step.
+// attention of every head, logits, and the gradients of one step; logits with scaled rotary
+// frequencies.
 #include "attend/io/safetensors.h"
 #include "attend/models/gpt.h"
 #include "attend/nn/row_tap.h"
@@ -13,18 +14,27 @@ struct Rows : RowTap {
   void see(const std::string& /*stage*/, const Tensor& x) override { rows.push_back(x); }
 };
 
-void expect_equal(const char* name, GptConfig config) {
-  const SafetensorsFile file(std::filesystem::path(ATTEND_FIXTURES) / name);
-  const Tensor ids = file.read("ids"), labels = file.read("labels");
+SafetensorsFile fixture(const char* name) {
+  return SafetensorsFile(std::filesystem::path(ATTEND_FIXTURES) / name);
+}
+
+Gpt model_of(const SafetensorsFile& file, GptConfig config) {
   config.text_vocabulary = file.find("logits")->shape[1];
   config.dropout = 0.0f;
   Rng rng(1);
   Gpt model(config, rng);
   for (const NamedTensor& p : parameters(model)) {
     const Tensor value = file.read(p.name);
-    ASSERT_EQ(value.shape(), p.tensor.shape()) << p.name;
+    if (value.shape() != p.tensor.shape()) throw std::runtime_error(p.name);
     std::ranges::copy(value.span(), p.tensor.span().begin());
   }
+  return model;
+}
+
+void expect_equal(const char* name, const GptConfig& config) {
+  const SafetensorsFile file = fixture(name);
+  const Tensor ids = file.read("ids"), labels = file.read("labels");
+  Gpt model = model_of(file, config);
   size_t gradients = 0;
   for (const auto& entry : file.entries()) gradients += entry.name.starts_with("gradient.") ? 1 : 0;
   EXPECT_EQ(gradients, parameters(model).size());
@@ -67,7 +77,7 @@ TEST(GptTransformers, Gpt2) {
   expect_equal("gpt2.safetensors", c);
 }
 
-TEST(GptTransformers, Llama) {
+GptConfig llama() {
   GptConfig c;
   c.width = 16, c.layers = 2, c.heads = 4, c.kv_heads = 2, c.feed_forward = 24;
   c.norm = NormKind::kRms;
@@ -75,7 +85,43 @@ TEST(GptTransformers, Llama) {
   c.positions = PositionScheme::kRotary;
   c.bias = false;
   c.tied = false;
-  expect_equal("llama.safetensors", c);
+  return c;
+}
+
+TEST(GptTransformers, Llama) { expect_equal("llama.safetensors", llama()); }
+
+GptConfig scaled_llama(RotaryScaling scaling) {
+  GptConfig c = llama();
+  c.rotary_base = 100.0f;
+  c.rotary_scaling = scaling;
+  c.rotary_factor = 4, c.rotary_context = 64;
+  return c;
+}
+
+TEST(GptTransformers, LlamaWithScaledFrequencies) {
+  const SafetensorsFile weights = fixture("llama.safetensors");
+  const SafetensorsFile expected = fixture("llama_scaled.safetensors");
+  const NoGrad no_grad;
+  for (const auto scaling :
+       {RotaryScaling::kLinear, RotaryScaling::kYarn, RotaryScaling::kLlama3}) {
+    SCOPED_TRACE(name_of(scaling));
+    const Gpt model = model_of(weights, scaled_llama(scaling));
+    expect_near(model.logits(Batch(1), one_sequence(weights.read("ids").index_span())),
+                expected.read("logits." + std::string(name_of(scaling))));
+  }
+}
+
+// transformers has none for a fixed length. The base grows by factor^(d / (d - 2)), for heads of d
+// columns: 4^(4 / 2).
+TEST(GptTransformers, NtkScalingIsALargerBase) {
+  const SafetensorsFile weights = fixture("llama.safetensors");
+  GptConfig larger = llama();
+  larger.rotary_base = 1600.0f;
+  const NoGrad no_grad;
+  const Tokens text = one_sequence(weights.read("ids").index_span());
+  const Tensor logits = model_of(weights, scaled_llama(RotaryScaling::kNtk)).logits(Batch(1), text);
+  expect_near(logits, model_of(weights, larger).logits(Batch(1), text));
+  EXPECT_NE(logits.to_vector(), model_of(weights, llama()).logits(Batch(1), text).to_vector());
 }
 
 }  // namespace
