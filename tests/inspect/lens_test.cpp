@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "attend/attention/intervention.h"
@@ -34,7 +35,20 @@ std::string long_text(size_t length) {
   return text;
 }
 
-// The cells of a stage are what the output layer makes of the logits, to the bit.
+// The rank and the probability of the token that was written, from all logits of a position.
+void expect_written(const LensCell& cell, std::span<const float> logits, int32_t written) {
+  const float own = logits[static_cast<size_t>(written)];
+  size_t rank = 1;
+  double sum = 0;
+  for (const float x : logits) {
+    rank += x > own ? 1 : 0;
+    sum += std::exp(static_cast<double>(x) - own);
+  }
+  EXPECT_EQ(cell.rank, rank);
+  EXPECT_NEAR(cell.probability, 1.0 / sum, 1e-6);
+}
+
+// The cells of the last stage are what the model gives, to the bit.
 void expect_own_output(const TextModel& model, const Trace& trace) {
   const size_t top = 3;
   const LogitLens lens = logit_lens(model, trace, top);
@@ -53,6 +67,7 @@ void expect_own_output(const TextModel& model, const Trace& trace) {
       EXPECT_EQ(cell.likeliest[j].id, ids[i * top + j]);
       EXPECT_EQ(cell.likeliest[j].probability, std::exp(log_probabilities[i * top + j]));
     }
+    expect_written(cell, logits.slice_rows(i, 1).span(), trace.written()->written[i]);
   }
 }
 
@@ -159,6 +174,7 @@ TEST(LogitLens, ModelsWithoutOneSayWhy) {
   EXPECT_TRUE(has_logit_lens(small_transformer_model()));
   const Trace trace = given_trace(gpt, "abc");
   expect_error<ConfigError>([&] { logit_lens(gpt, trace, 0); }, "use 1 to 50");
+  expect_error<ConfigError>([&] { logit_lens(gpt, trace, 51); }, "use 1 to 50");
   expect_error<ConfigError>([&] { draw_lens(logit_lens(gpt, trace), PictureFormat::kMoses); },
                             "no word links");
 }
@@ -204,6 +220,16 @@ TEST(LensPictures, SvgAndHtmlNameEveryCell) {
   const std::string html = draw_lens(small_lens(), PictureFormat::kHtml);
   EXPECT_EQ(count(html, "<td class="), 4u);
   EXPECT_NE(html.find("rank 4"), html.npos);
+}
+
+// Of the tokens that were written, stage by stage.
+TEST(LensPictures, NpyHasTheProbabilities) {
+  const std::string bytes = draw_lens(small_lens(), PictureFormat::kNpy);
+  EXPECT_NE(bytes.find("'shape': (2, 2)"), bytes.npos);
+  std::vector<float> values(4);
+  ASSERT_GT(bytes.size(), 16u);
+  std::memcpy(values.data(), bytes.data() + bytes.size() - 16, 16);
+  EXPECT_EQ(values, (std::vector<float>{0.05f, 0.2f, 0.9f, 0.1f}));
 }
 
 TEST(LensPictures, JsonHasAllNumbers) {
