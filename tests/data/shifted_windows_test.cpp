@@ -1,5 +1,6 @@
 #include "attend/data/shifted_windows.h"
 
+#include <numeric>
 #include <set>
 
 #include "attend/base/error.h"
@@ -44,12 +45,12 @@ class ShiftedWindowsTest : public DataFiles {
   }
   static std::vector<Window> windows(const ShiftedWindows::Epoch& epoch) {
     std::vector<uint32_t> numbers(epoch.lengths().size());
-    for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    std::iota(numbers.begin(), numbers.end(), 0u);
     return windows(epoch.batch(numbers));
   }
   static std::vector<Window> stored(const Corpus& corpus) {
     std::vector<uint32_t> numbers(corpus.size());
-    for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    std::iota(numbers.begin(), numbers.end(), 0u);
     return windows(make_batch(corpus, numbers));
   }
   static Ids predicted(const std::vector<Window>& all) {
@@ -89,6 +90,51 @@ TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
         const bool ends = all[i].text.back() == kEndId;
         EXPECT_TRUE(ends || all[i].text.size() == context + 1);
       }
+    }
+  }
+}
+
+// So that windows of different documents do not move together.
+TEST_F(ShiftedWindowsTest, EachDocumentHasAShiftOfItsOwn) {
+  const Corpus made = corpus({8, 0});
+  const ShiftedWindows shifted(made, "text", kStartId);
+  std::set<std::pair<size_t, size_t>> firsts;  // of the two longest documents
+  std::set<size_t> sizes;
+  for (uint64_t number = 0; number < 40; ++number) {
+    std::vector<size_t> cut;
+    for (const Window& window : windows(shifted.epoch(3, number))) {
+      const bool is_cut = window.text.front() == kStartId && window.text.back() != kEndId;
+      if (is_cut) cut.push_back(window.text.size() - 1);
+    }
+    ASSERT_EQ(cut.size(), 3u);  // with </s>, the last one does not fit either
+    firsts.emplace(cut[0], cut[1]);
+    sizes.insert(cut[0]);
+  }
+  EXPECT_EQ(sizes, (std::set<size_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_GT(firsts.size(), 20u);  // of 64, in 40 epochs
+}
+
+// The line of a window is that of the stored one that predicts its first token.
+TEST_F(ShiftedWindowsTest, NameTheLineTheyBeginIn) {
+  const Corpus made = corpus({8, 3});
+  std::vector<uint64_t> line_of_token;  // that is predicted
+  for (size_t record = 0; record < made.size(); ++record) {
+    const std::vector<uint32_t> one = {static_cast<uint32_t>(record)};
+    const size_t tokens = predicted(windows(make_batch(made, one))).size();
+    line_of_token.insert(line_of_token.end(), tokens, made.line(record));
+  }
+  const ShiftedWindows shifted(made, "text", kStartId);
+  for (uint64_t number = 0; number < 10; ++number) {
+    const ShiftedWindows::Epoch epoch = shifted.epoch(1, number);
+    std::vector<uint32_t> numbers(epoch.lengths().size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    const Batch batch = epoch.batch(numbers);
+    ASSERT_EQ(batch.lines.size(), numbers.size());
+    size_t token = 0;
+    const std::vector<Window> all = windows(batch);
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(batch.lines[i], line_of_token[token]) << number << " " << i;
+      token += predicted({all[i]}).size();
     }
   }
 }
