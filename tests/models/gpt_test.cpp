@@ -2,7 +2,7 @@
 
 #include "attend/nn/row_tap.h"
 #include "tests/errors.h"
-#include "tests/models/generators.h"
+#include "tests/models/interventions.h"
 
 namespace attend {
 namespace {
@@ -99,6 +99,7 @@ TEST(Gpt, AWindowHidesWhatLiesBeforeIt) {
   c.window = 2;
   const Gpt model = model_of(c);
   expect_consistent(model);
+  expect_heeds_interventions(model);  // also where a cache has let go of the first keys
   const NoGrad no_grad;
   const std::vector<int32_t> a = {1, 2, 3, 4, 5}, b = {6, 7, 3, 4, 5};
   const Tensor first = model.logits(Batch(1), one_sequence(a));
@@ -117,10 +118,8 @@ TEST(Gpt, PackedWeightsGiveTheSameBits) {
 }
 
 // As in GPT-2: what is added to the residual stream starts smaller.
-TEST(Gpt, FirstWeightsAreAsWideAsTheyShouldBe) {
-  GptConfig c = small();
-  c.width = 64, c.init = 0.02f;
-  Gpt model = model_of(c);
+template <typename Module>
+void expect_first_weights(Module& model) {
   const auto deviation = [&](const std::string& name) {
     for (const NamedTensor& p : parameters(model)) {
       if (p.name != name) continue;
@@ -134,6 +133,16 @@ TEST(Gpt, FirstWeightsAreAsWideAsTheyShouldBe) {
   EXPECT_NEAR(deviation("layers.1.self.output.weight"), 0.01, 0.0005);
   EXPECT_NEAR(deviation("layers.0.feed_forward.out.weight"), 0.01, 0.0005);
   EXPECT_NEAR(deviation("embedding.weight"), 0.02, 0.002);
+}
+
+TEST(Gpt, FirstWeightsAreAsWideAsTheyShouldBe) {
+  GptConfig c = small();
+  c.width = 64, c.init = 0.02f;
+  Gpt model = model_of(c);
+  expect_first_weights(model);
+  Rng rng(7);
+  const auto encoder = GptEncoder::make(AnyConfig(c), rng);  // a part of a larger model
+  expect_first_weights(*encoder);
 }
 
 TEST(Gpt, WithoutBiasesItHasNone) {

@@ -42,6 +42,8 @@ inline void expect_takes_empty_sequences(const Generator& model) {
 }
 
 // The rows of the encoder facet are those of each text by itself, and depend on nothing to come.
+// They are what the output layer reads: where a changed token changes logits, it changes rows, and
+// nowhere else.
 inline void expect_encodes_forwards(const Model& model) {
   ASSERT_NE(model.encoder(), nullptr);
   const NoGrad no_grad;
@@ -50,6 +52,29 @@ inline void expect_encodes_forwards(const Model& model) {
   ASSERT_EQ(rows.values.shape(), Shape({14, model.encoder()->width()}));
   const Tokens prefix = one_sequence(texts.tokens("text").sequence(2).first(4));
   expect_near(model.encoder()->encode({"text", prefix}).values, rows.values.slice_rows(6, 4));
+  Tokens other = some_tokens({5, 1, 8}, kTargetTokens, 3);
+  int32_t& changed = other.ids.indices()[6 + 3];
+  changed = changed == 4 ? 5 : 4;
+  const Tensor after = model.encoder()->encode({"text", other}).values;
+  const Tensor before_logits = model.generator()->logits(Batch(3), texts.tokens("text"));
+  const Tensor after_logits = model.generator()->logits(Batch(3), other);
+  const auto differ = [](const Tensor& a, const Tensor& b, size_t row) {
+    return a.slice_rows(row, 1).to_vector() != b.slice_rows(row, 1).to_vector();
+  };
+  for (size_t row = 0; row < 14; ++row) {
+    EXPECT_EQ(differ(after, rows.values, row), differ(after_logits, before_logits, row)) << row;
+  }
+  EXPECT_TRUE(differ(after, rows.values, 6 + 3));
+}
+
+// Where the output layer reads the rows of the last layer as they are.
+inline void expect_encodes_last_layer(const Model& model) {
+  const NoGrad no_grad;
+  const Tokens text = some_tokens({5, 1, 8}, kTargetTokens, 3);
+  const Tensor rows = model.encoder()->encode({"text", text}).values;
+  const auto logits = model.generator()->logits_of_rows(rows);
+  ASSERT_TRUE(logits);
+  expect_same(*logits, model.generator()->logits(Batch(3), text));
 }
 
 }  // namespace attend

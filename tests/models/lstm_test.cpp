@@ -63,6 +63,7 @@ TEST_P(LstmVariants, TrainsTheSameOnAnyNumberOfThreads) {
 
 TEST_P(LstmVariants, RowsOfTheLastLayerAreItsEncoding) {
   expect_encodes_forwards(model_of(GetParam().change, 3));
+  expect_encodes_last_layer(model_of(GetParam().change, 3));
 }
 
 // Packed or not, with one token a hypothesis or several.

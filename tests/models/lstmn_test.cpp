@@ -59,6 +59,7 @@ TEST_P(LstmnVariants, TrainsTheSameOnAnyNumberOfThreads) {
 
 TEST_P(LstmnVariants, RowsOfTheLastLayerAreItsEncoding) {
   expect_encodes_forwards(model_of(GetParam().change, 3));
+  expect_encodes_last_layer(model_of(GetParam().change, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LstmnVariants, testing::ValuesIn(kVariants),

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "attend/nn/row_tap.h"
 #include "tests/errors.h"
@@ -188,6 +189,23 @@ TEST_P(EveryKind, TheOutputLayerReadsEveryLayerOfALanguageModel) {
   }
   EXPECT_EQ(layers, (std::vector<std::string>{"layers.0", "layers.1"}));
   expect_same(*made->generator()->logits_of_rows(stages.seen.back().tensor), logits);
+}
+
+// What the encoder facet of a language model gives is what its layers pass on when it writes.
+TEST_P(EveryKind, ALanguageModelEncodesWithTheLayersItWritesWith) {
+  const NoGrad no_grad;
+  const auto made = model();
+  if (made->generator() == nullptr || made->signature().columns.size() > 1) return;
+  const Tokens text = some_tokens({2, 5, 1}, kTargetTokens, 2);
+  Stages stages;
+  made->generator()->logits(Batch(3), text);
+  const std::vector<NamedTensor> writing = std::exchange(stages.seen, {});
+  made->encoder()->encode({"text", text});
+  ASSERT_EQ(stages.seen.size(), writing.size());
+  for (size_t i = 0; i < writing.size(); ++i) {
+    EXPECT_EQ(stages.seen[i].name, writing[i].name);
+    expect_same(stages.seen[i].tensor, writing[i].tensor);
+  }
 }
 
 TEST_P(EveryKind, PackingChangesNoBitOfItsSteps) {
