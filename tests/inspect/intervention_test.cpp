@@ -147,6 +147,7 @@ TEST_F(InterventionInModel, NamesWhatTheModelLacks) {
   intervention.knock_out({"decoder.0.cross", 2});
   expect_error<ConfigError>([&] { logits_of(model_, trace_); },
                             "layer decoder.0.cross has 2 heads, from 0; there is no head 2");
+  expect_error<ConfigError>([&] { saliency(model_, trace_); }, "there is no head 2");
 }
 
 // The same in steps as in one pass.
