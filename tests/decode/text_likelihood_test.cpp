@@ -29,28 +29,27 @@ class TextLikelihoodTest : public DataFiles {
   double whole(const std::string& text) {
     return score_text(model_, {}, std::vector{text}).front().scored.total;
   }
+  // Of one document that fits the context; its end is a token, too.
+  TextLikelihood expect_whole(const std::string& text, size_t characters, size_t bytes) {
+    const TextLikelihood found = of(text, {.context = 32});
+    EXPECT_EQ(found.stats.tokens, characters + 1);
+    EXPECT_NEAR(found.stats.log_likelihood, whole(text), 1e-4);
+    EXPECT_EQ(found.characters, characters);
+    EXPECT_EQ(found.bytes, bytes);
+    EXPECT_EQ(found.documents, 1u);
+    return found;
+  }
 
   TextModel model_;
 };
 
 TEST_F(TextLikelihoodTest, ATextWithinTheContextIsScoredWhole) {
-  const TextLikelihood found = of("abca dbéa\n", {.context = 32});
-  EXPECT_EQ(found.stats.tokens, 11u);  // with the end
-  EXPECT_NEAR(found.stats.log_likelihood, whole("abca dbéa\n"), 1e-4);
-  EXPECT_EQ(found.characters, 10u);
-  EXPECT_EQ(found.bytes, 11u);
-  EXPECT_EQ(found.documents, 1u);
+  const TextLikelihood found = expect_whole("abca dbéa\n", 10, 11);
   EXPECT_NEAR(found.bits_per_character(), -whole("abca dbéa\n") / std::log(2.0) / 10, 1e-5);
   EXPECT_NEAR(found.bits_per_byte(), -whole("abca dbéa\n") / std::log(2.0) / 11, 1e-5);
 }
 
-TEST_F(TextLikelihoodTest, CountsWhatTheFileHas) {
-  const TextLikelihood found = of("abca\ndbé", {.context = 32});
-  EXPECT_EQ(found.stats.tokens, 9u);  // with the end
-  EXPECT_NEAR(found.stats.log_likelihood, whole("abca\ndbé"), 1e-4);
-  EXPECT_EQ(found.characters, 8u);
-  EXPECT_EQ(found.bytes, 9u);
-}
+TEST_F(TextLikelihoodTest, CountsWhatTheFileHas) { expect_whole("abca\ndbé", 8, 9); }
 
 TEST_F(TextLikelihoodTest, EveryTokenCountsOnceForAnyStride) {
   const std::string text = "abcdabcdaabbccdd\nabab cdcd\n";

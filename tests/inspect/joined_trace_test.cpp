@@ -9,18 +9,11 @@
 #include "attend/inspect/sampled_text.h"
 #include "attend/inspect/snapshot.h"
 #include "tests/files.h"
+#include "tests/inspect/trace_texts.h"
 #include "tests/inspect/traces.h"
 
 namespace attend {
 namespace {
-
-using Strings = std::vector<std::string>;
-
-Strings texts(std::span<const TraceItem> items) {
-  Strings all;
-  for (const TraceItem& item : items) all.push_back(item.text);
-  return all;
-}
 
 TEST(JoinedTrace, HasBothSequencesAndTheOneThatLayersSee) {
   const TextModel model = small_decoder_only_model();

@@ -4,18 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/errors.h"
+#include "tests/inspect/trace_texts.h"
 #include "tests/inspect/traces.h"
 
 namespace attend {
 namespace {
-
-using Strings = std::vector<std::string>;
-
-Strings texts(std::span<const TraceItem> items) {
-  Strings all;
-  for (const TraceItem& item : items) all.push_back(item.text);
-  return all;
-}
 
 TEST(Trace, HasWhatWasReadAndWritten) {
   const TextModel model = small_transformer_model();
