@@ -40,6 +40,7 @@ std::string fitting_presets(const Task& task) {
 
 std::string Task::column_names() const {
   std::vector<std::string_view> names;
+  names.reserve(columns.size());
   for (const TaskColumn& column : columns) names.push_back(column.name);
   return fmt::format("{}", fmt::join(names, " and "));
 }
@@ -60,6 +61,7 @@ const Task& task_of_columns(const Signature& signature) {
     if (fits(*task, signature)) return *task;
   }
   std::vector<std::string> names;
+  names.reserve(signature.columns.size());
   for (const ColumnSpec& column : signature.columns) names.push_back(column.name);
   throw ConfigError("train: no task has the columns of this model: {}", fmt::join(names, ", "));
 }
