@@ -55,7 +55,8 @@ class Browser:
         self.driver = subprocess.Popen([chromedriver, "--port=0"], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True)
         self.base = f"http://127.0.0.1:{self._port()}"
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        # A pipe: a port would need a machine that knows the name localhost.
+        arguments = ["--remote-debugging-pipe", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                      "--no-first-run", "--disable-background-networking", "--disable-component-update",
                      f"--window-size={width},{height}"]
         if dark:
