@@ -138,7 +138,7 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
           .add_option("--references", options.references,
                       "what they should be; several files for several references, where an empty "
                       "line is none")
-          ->type_name("FILE...");
+          ->type_name("FILE");
   hypotheses->needs(references);
   CLI::Option* alignments =
       parser.add_option("--alignments", options.alignments, "links of words, as in 0-0 1-2")

@@ -28,13 +28,15 @@ struct TextReading {
 
   template <typename V>
   void fields(V& v) {
-    v("context", context, "language model: tokens read at once (as in training)", limits::kLength);
+    v("context", context, "language model: tokens read at once; none: as in training",
+      limits::kLength);
     v("stride", stride,
-      "language model: tokens by which the window moves on; fewer give each token more context "
-      "(the context)",
+      "language model: tokens by which the window moves on; fewer give each token more context; "
+      "none: the whole context",
       limits::kLength);
     v("documents", documents,
-      "language model: each file, each line, or lines up to a blank one (as in training)");
+      "language model: a document is each file, each line, or lines up to a blank one; none: as in "
+      "training");
   }
 };
 

@@ -10,68 +10,43 @@
 
 namespace attend::fuzz {
 
-inline ModelConfig small_conv_config() {
-  ModelConfig config("conv");
-  auto& conv = config.settings.as<ConvConfig>();
-  conv.width = conv.hidden = 8;
-  conv.encoder_layers = conv.decoder_layers = 1;
-  conv.max_length = 32;
-  return config;
+template <typename Config>
+TextModel small_of_kind(const char* kind, void (*change)(Config&)) {
+  ModelConfig config(kind);
+  change(config.settings.as<Config>());
+  return small_model(config);
 }
 
-inline ModelConfig small_positions_config(PositionScheme positions) {
+inline TextModel small_rotary_model() {
   ModelConfig config = small_transformer_config();
   TransformerConfig& transformer = transformer_of(config);
   transformer.encoder_layers = transformer.decoder_layers = 1;
-  transformer.positions = positions;
+  transformer.positions = PositionScheme::kRotary;
   transformer.max_length = 32;
-  return config;
-}
-
-inline ModelConfig small_gpt_config() {
-  ModelConfig config("gpt");
-  auto& gpt = config.settings.as<GptConfig>();
-  gpt.width = 16;
-  gpt.heads = 2;
-  gpt.layers = 2;
-  gpt.max_length = 32;
-  return config;
-}
-
-inline ModelConfig small_lstm_config() {
-  ModelConfig config("lstm");
-  auto& lstm = config.settings.as<LstmConfig>();
-  lstm.embedding = lstm.hidden = 8;
-  lstm.layers = 1;
-  return config;
-}
-
-inline ModelConfig small_lstmn_config() {
-  ModelConfig config("lstmn");
-  auto& lstmn = config.settings.as<LstmnModelConfig>();
-  lstmn.embedding = lstmn.hidden = 8;
-  return config;
-}
-
-inline ModelConfig small_causal_conv_config() {
-  ModelConfig config("causal_conv");
-  auto& conv = config.settings.as<CausalConvConfig>();
-  conv.width = conv.skip_width = 8;
-  conv.layers = 2;
-  return config;
+  return small_model(config);
 }
 
 inline std::vector<TextModel> small_models() {
-  return {small_transformer_model(),
-          small_model(small_positions_config(PositionScheme::kRotary)),
-          small_rnn_model("bahdanau"),
-          small_rnn_model("vanilla"),
-          small_model(small_conv_config()),
-          small_label_model(LabelPooling::kMean),
-          small_model(small_gpt_config()),
-          small_model(small_lstm_config()),
-          small_model(small_lstmn_config()),
-          small_model(small_causal_conv_config())};
+  return {
+      small_transformer_model(),
+      small_rotary_model(),
+      small_rnn_model("bahdanau"),
+      small_rnn_model("vanilla"),
+      small_of_kind<ConvConfig>("conv",
+                                [](ConvConfig& c) {
+                                  c.width = c.hidden = 8;
+                                  c.encoder_layers = c.decoder_layers = 1;
+                                  c.max_length = 32;
+                                }),
+      small_label_model(LabelPooling::kMean),
+      small_of_kind<GptConfig>(
+          "gpt", [](GptConfig& c) { c.width = 16, c.heads = 2, c.layers = 2, c.max_length = 32; }),
+      small_of_kind<LstmConfig>("lstm",
+                                [](LstmConfig& c) { c.embedding = c.hidden = 8, c.layers = 1; }),
+      small_of_kind<LstmnModelConfig>("lstmn",
+                                      [](LstmnModelConfig& c) { c.embedding = c.hidden = 8; }),
+      small_of_kind<CausalConvConfig>(
+          "causal_conv", [](CausalConvConfig& c) { c.width = c.skip_width = 8, c.layers = 2; })};
 }
 
 inline void save(const TextModel& model, const ModelDirectory& directory) {

@@ -26,24 +26,27 @@ inline std::vector<RecordedHead> heads_of(const Looked& looked, const std::strin
   return found;
 }
 
-// The pair of a query and a key that has the largest weight of a head, in any sequence.
+// The pair of a query and a key that has the largest weight of a head, in any sequence; of a later
+// query than the first where there is one, so that queries must be counted right to find it.
 struct LookedAt {
   size_t query = 0, key = 0;
   float weight = 0.0f;
 };
 
-inline LookedAt strongest(const Looked& looked, const std::string& layer, size_t head) {
+inline LookedAt strongest(const Looked& looked, const std::string& layer, size_t head,
+                          size_t from = 1) {
   LookedAt most;
   for (const RecordedHead& each : heads_of(looked, layer)) {
     if (each.head != head) continue;
     for (size_t i = 0; i < each.weights.rows(); ++i) {
       const auto row = each.weights.slice_rows(i, 1).span();
       for (size_t j = 0; j < row.size(); ++j) {
-        if (row[j] > most.weight) most = {each.first_query + i, each.first_key + j, row[j]};
+        const LookedAt pair{each.first_query + i, each.first_key + j, row[j]};
+        if (pair.query >= from && pair.weight > most.weight) most = pair;
       }
     }
   }
-  return most;
+  return most.weight > 0.0f || from == 0 ? most : strongest(looked, layer, head, 0);
 }
 
 inline float weight_at(const RecordedHead& head, size_t query, size_t key) {

@@ -6,6 +6,7 @@
 
 #include "attend/base/error.h"
 #include "attend/tensor/tape.h"
+#include "tests/errors.h"
 #include "tests/names.h"
 
 namespace attend {
@@ -128,16 +129,6 @@ TEST(Positions, OffsetContinuesASequence) {
   };
   check(learned);
   check(waves);
-}
-
-template <typename F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const ShapeError& e) {
-    return e.what();
-  }
-  return "no ShapeError";
 }
 
 TEST(Positions, ErrorsNameBothSizesAndTheRemedy) {

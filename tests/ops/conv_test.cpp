@@ -5,6 +5,7 @@
 #include "attend/base/error.h"
 #include "attend/base/rng.h"
 #include "attend/tensor/tape.h"
+#include "tests/errors.h"
 #include "tests/ops/op_case.h"
 #include "tests/plain/conv.h"
 
@@ -151,16 +152,6 @@ TEST(Conv1d, KeepsThePackingWhereNoLengthChanges) {
   const auto same = conv1d(x, kLengths, weight, {}, {.left = 1, .right = 1});
   EXPECT_EQ(same.packing.offsets().data(), kLengths.offsets().data());
   EXPECT_EQ(conv1d(x, kLengths, weight).packing, Packing::of({3, 0, 0, 7, 0}));
-}
-
-template <typename F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const ShapeError& e) {
-    return e.what();
-  }
-  return "no ShapeError";
 }
 
 TEST(Conv, ErrorsNameBothShapesAndTheRemedy) {
