@@ -58,7 +58,7 @@ void expect_arithmetic(const TextModel& model, const std::string& what) {
   }
 }
 
-// Small, by settings that kinds have in common.
+// Small, by settings that kinds have in common, also those of a model inside.
 void shrink(ModelConfig& config) {
   constexpr std::pair<std::string_view, size_t> kSmall[] = {
       {"width", 16},         {"hidden", 16},         {"embedding", 16},
@@ -66,7 +66,8 @@ void shrink(ModelConfig& config) {
       {"decoder_layers", 2}, {"layers", 2},          {"heads", 2}};
   for (Field& field : fields_of(config.settings).fields) {
     for (const auto& [name, value] : kSmall) {
-      if (field.path == name) field.set(std::vector{std::to_string(value)});
+      if (field.path.substr(field.path.rfind('.') + 1) == name)
+        field.set(std::vector{std::to_string(value)});
     }
   }
 }
