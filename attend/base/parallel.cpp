@@ -52,16 +52,30 @@ void await_change(const std::atomic<T>& value, T old) {
 }
 
 constexpr size_t kCacheLine = 64;
+constexpr size_t kMostShares = 16;
 
+// Each thread has a share of the chunks, the same from job to job, so that it mostly finds in its
+// cache what it left there; when done it helps with the others'.
 struct Job {
-  size_t chunks;
-  detail::ChunkCall call;
-  alignas(kCacheLine) std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
+  struct Share {
+    alignas(kCacheLine) std::atomic<size_t> next{0};
+    size_t end = 0;
+  };
 
-  void work() {
-    for (size_t chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
+  Job(size_t chunks, size_t workers, detail::ChunkCall what)
+      : call(what), shares(std::min(workers, kMostShares)) {
+    for (size_t s = 0; s < shares; ++s) {
+      share[s].next.store(chunks * s / shares, std::memory_order_relaxed);
+      share[s].end = chunks * (s + 1) / shares;
+    }
+  }
+
+  void work(size_t thread) {
+    for (size_t s = 0; s < shares; ++s) work_on(share[(thread + s) % shares]);
+  }
+
+  void work_on(Share& mine) {
+    for (size_t chunk; (chunk = mine.next.fetch_add(1, std::memory_order_relaxed)) < mine.end;) {
       try {
         call.invoke(call.callable, chunk);
       } catch (...) {
@@ -70,6 +84,12 @@ struct Job {
       }
     }
   }
+
+  detail::ChunkCall call;
+  size_t shares;
+  Share share[kMostShares];
+  std::mutex mutex;
+  std::exception_ptr failure;
 };
 
 class Pool {
@@ -89,14 +109,16 @@ class Pool {
   bool run(Job& job, int count) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return false;
-    for (; made_ < count - 1; ++made_) std::thread([this] { serve(); }).detach();
+    for (; made_ < count - 1; ++made_) {
+      std::thread([this, number = made_ + 1] { serve(number); }).detach();
+    }
     job_ = &job;
-    seats_.store(count - 1);
+    wanted_.store(count);
     open_.store(true);
     round_.fetch_add(1);
     round_.notify_all();
     in_parallel = true;
-    job.work();
+    job.work(0);
     in_parallel = false;
     // Who comes from now on finds it closed; who came before is waited for.
     open_.store(false);
@@ -111,11 +133,12 @@ class Pool {
     inside_ = 0;
   }
 
-  void serve() {
+  // The caller is thread 0.
+  void serve(int number) {
     in_parallel = true;
     for (int seen = round_.load();; seen = round_.load()) {
       inside_.fetch_add(1);
-      if (open_.load() && seats_.fetch_sub(1) > 0) job_->work();
+      if (open_.load() && number < wanted_.load()) job_->work(static_cast<size_t>(number));
       if (inside_.fetch_sub(1) == 1) inside_.notify_all();
       await_change(round_, seen);
     }
@@ -126,7 +149,7 @@ class Pool {
   Job* job_ = nullptr;
   alignas(kCacheLine) std::atomic<int> round_{0};  // counts jobs
   alignas(kCacheLine) std::atomic<bool> open_{false};
-  std::atomic<int> seats_{0};                       // for threads beside the caller
+  std::atomic<int> wanted_{0};                      // threads, the caller among them
   alignas(kCacheLine) std::atomic<int> inside_{0};  // threads that may be at work on the job
 };
 
@@ -145,11 +168,12 @@ bool runs_alone() { return thread_count() <= 1 || in_parallel; }
 
 void detail::run_chunks(size_t chunks, ChunkCall call) {
   const int count = static_cast<int>(std::min<size_t>(chunks, static_cast<size_t>(thread_count())));
-  Job job{.chunks = chunks, .call = call};
-  if (count <= 1 || in_parallel || !Pool::instance().run(job, count)) {
+  const auto alone = [&] {
     for (size_t chunk = 0; chunk < chunks; ++chunk) call.invoke(call.callable, chunk);
-    return;
-  }
+  };
+  if (count <= 1 || in_parallel) return alone();
+  Job job(chunks, static_cast<size_t>(count), call);
+  if (!Pool::instance().run(job, count)) return alone();
   if (job.failure) std::rethrow_exception(job.failure);
 }
 

@@ -19,7 +19,7 @@ constexpr size_t kBlockColumns = 2048;             // a is packed anew for each
 constexpr size_t kPackedSize = size_t{1} << 20;    // floats of b packed at a time, shared in L3
 constexpr size_t kStreamed = size_t{1} << 18;      // floats of b that few rows read at a stretch
 constexpr size_t kSmallProduct = size_t{1} << 19;  // multiply-adds not worth a second thread
-constexpr size_t kSmallPacking = size_t{1} << 14;  // floats likewise
+constexpr size_t kSmallPacking = size_t{1} << 13;  // floats likewise
 
 // `size` things in `parts` runs as even as can be: where run `part` begins.
 size_t part_begin(size_t size, size_t parts, size_t part) { return size * part / parts; }
@@ -63,8 +63,9 @@ void run_short(const GemmJob& job) {
 }
 
 void pack(size_t k, size_t n, Matrix b, float* to) {
-  const size_t grain = k * n <= kSmallPacking ? n : 8 * panel_width();
-  parallel_for(n, grain, [&](size_t begin, size_t end) {
+  const size_t width = panel_width();
+  const size_t panels = std::clamp<size_t>(kSmallPacking / (k * width + 1), 1, 8);
+  parallel_for(n, panels * width, [&](size_t begin, size_t end) {
     const float* from = b.data + (b.transposed ? begin * b.stride : begin);
     pack_panels(k, end - begin, {from, b.stride, b.transposed}, to + begin * k);
   });

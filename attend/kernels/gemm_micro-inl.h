@@ -131,7 +131,7 @@ HWY_NOINLINE void MicroKernelByColumns(const Operands& x, const Tile& tile) {
   const size_t a_stride = x.a_stride, size = x.size;
   size_t k = 0;
   for (; k + 4 <= size; k += 4, a += 4) {
-    const FourColumns left = LoadColumns(low, 0, k), right = LoadColumns(high, 0, k);
+    const auto left = LoadColumns(D(), low, 0, k), right = LoadColumns(D(), high, 0, k);
     AddTerm<kRows, 2>(sum, a, a_stride, {left.c0, right.c0});
     AddTerm<kRows, 2>(sum, a + 1, a_stride, {left.c1, right.c1});
     AddTerm<kRows, 2>(sum, a + 2, a_stride, {left.c2, right.c2});

@@ -48,17 +48,18 @@ HWY_INLINE hn::Vec<DT> LoadBlocks(DT d, const Rows& rows, size_t first, size_t o
   }
 }
 
-// Columns offset .. offset + 3 of kLanes rows from the first, each column in a register: a 4 x 4
-// transpose in every 128-bit block.
+// Columns offset .. offset + 3 of as many rows as d has lanes, from the first, each column in a
+// register: a 4 x 4 transpose in every 128-bit block.
+template <class DT>
 struct FourColumns {
-  V c0, c1, c2, c3;
+  hn::Vec<DT> c0, c1, c2, c3;
 };
-template <class Rows>
-HWY_INLINE FourColumns LoadColumns(const Rows& rows, size_t first, size_t offset) {
-  const D d;
-  const hn::Repartition<uint64_t, D> pairs;
-  const V r0 = LoadBlocks(d, rows, first, offset), r1 = LoadBlocks(d, rows, first + 1, offset);
-  const V r2 = LoadBlocks(d, rows, first + 2, offset), r3 = LoadBlocks(d, rows, first + 3, offset);
+template <class DT, class Rows>
+HWY_INLINE FourColumns<DT> LoadColumns(DT d, const Rows& rows, size_t first, size_t offset) {
+  const hn::Repartition<uint64_t, DT> pairs;
+  const auto r0 = LoadBlocks(d, rows, first, offset), r1 = LoadBlocks(d, rows, first + 1, offset);
+  const auto r2 = LoadBlocks(d, rows, first + 2, offset),
+             r3 = LoadBlocks(d, rows, first + 3, offset);
   const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
@@ -69,8 +70,8 @@ HWY_INLINE FourColumns LoadColumns(const Rows& rows, size_t first, size_t offset
           hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23))};
 }
 
-HWY_INLINE void StoreColumns(const FourColumns& columns, float* to, size_t stride) {
-  const D d;
+template <class DT>
+HWY_INLINE void StoreColumns(DT d, const FourColumns<DT>& columns, float* to, size_t stride) {
   hn::StoreU(columns.c0, d, to);
   hn::StoreU(columns.c1, d, to + stride);
   hn::StoreU(columns.c2, d, to + 2 * stride);
@@ -80,8 +81,10 @@ HWY_INLINE void StoreColumns(const FourColumns& columns, float* to, size_t strid
 // to[i * stride + r] = rows[r][i] for i < size, r < kLanes.
 template <class Rows>
 HWY_INLINE void TransposeRows(const Rows& rows, size_t size, float* to, size_t stride) {
+  const D d;
   size_t i = 0;
-  for (; i + 4 <= size; i += 4) StoreColumns(LoadColumns(rows, 0, i), to + i * stride, stride);
+  for (; i + 4 <= size; i += 4)
+    StoreColumns(d, LoadColumns(d, rows, 0, i), to + i * stride, stride);
   for (; i < size; ++i) {
     for (size_t r = 0; r < kLanes; ++r) to[i * stride + r] = rows[r][i];
   }
@@ -148,20 +151,26 @@ struct TileRows {
   size_t least, larger;  // rows of a tile, and how many of the first tiles have one more
 };
 
+// A column of a packed tile is written by registers of this kind: the narrowest that hold it, for
+// what they write past it is written again.
+using TileColumn = hn::CappedTag<float, 8>;
+constexpr size_t kColumnLanes = hn::MaxLanes(TileColumn());
+constexpr size_t kColumnRegisters = (kTileRows + kColumnLanes - 1) / kColumnLanes;
+
 // kTileRows rows beside each other: to[k * kTileRows + r] = lines[r][k]. Each store writes a
-// column, and filler that the next one covers; the last one reaches kLanes past the end.
+// column, and filler that the next one covers; the last one reaches a register past the end.
 inline HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], size_t size,
                                         float* to) {
-  constexpr size_t kRegisters = (kTileRows + kLanes - 1) / kLanes;
-  const D d;
-  const float* all[kRegisters * kLanes];  // past the last line it is repeated
+  const TileColumn d;
+  const float* all[kColumnRegisters * kColumnLanes];  // past the last line it is repeated
   for (size_t r = 0; r < std::size(all); ++r) all[r] = lines[std::min(r, kTileRows - 1)];
   size_t k = 0;
   for (; k + 4 <= size; k += 4, to += 4 * kTileRows) {
-    V columns[4][kRegisters];  // of FourColumns GCC compiles no constructor for NEON
+    // Not an array of FourColumns, for which GCC compiles no constructor for NEON.
+    hn::Vec<TileColumn> columns[4][kColumnRegisters];
 #pragma GCC unroll 2
-    for (size_t h = 0; h < kRegisters; ++h) {
-      const FourColumns rows = LoadColumns(all, h * kLanes, k);
+    for (size_t h = 0; h < kColumnRegisters; ++h) {
+      const auto rows = LoadColumns(d, all, h * kColumnLanes, k);
       columns[0][h] = rows.c0;
       columns[1][h] = rows.c1;
       columns[2][h] = rows.c2;
@@ -170,8 +179,8 @@ inline HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], 
 #pragma GCC unroll 4
     for (size_t c = 0; c < 4; ++c) {
 #pragma GCC unroll 2
-      for (size_t h = 0; h < kRegisters; ++h) {
-        hn::StoreU(columns[c][h], d, to + c * kTileRows + h * kLanes);
+      for (size_t h = 0; h < kColumnRegisters; ++h) {
+        hn::StoreU(columns[c][h], d, to + c * kTileRows + h * kColumnLanes);
       }
     }
   }
@@ -180,21 +189,28 @@ inline HWY_NOINLINE void InterleaveRows(const float* const (&lines)[kTileRows], 
   }
 }
 
-// Tiles from a stored by columns: a column at a time, for the sake of memory's order.
+// Tiles from a stored by columns: a column at a time, for the sake of memory's order. Only the last
+// tiles lack the room to read whole registers.
 inline HWY_NOINLINE void PackLeftTransposed(const float* a, size_t stride, const TileRows& tiles,
                                             size_t size, float* to, size_t tile_step) {
-  const D d;
-  const size_t count = tiles.count;
+  const TileColumn d;
+  constexpr size_t kReach = kColumnRegisters * kColumnLanes;
+  size_t whole = tiles.count;
+  while (whole > 0 && tiles.begin(whole - 1) + kReach > tiles.rows) --whole;
   for (size_t k = 0; k < size; ++k, a += stride, to += kTileRows) {
     PrefetchRow(a + kRowsAhead * stride, tiles.rows);
-    for (size_t t = 0; t < count; ++t) {
-      const size_t row = tiles.begin(t);
-      float* column = to + t * tile_step;
-      for (size_t r = 0; r < kTileRows; r += kLanes) {
-        const size_t left = tiles.rows - std::min(tiles.rows, row + r);
-        const V x = left >= kLanes ? hn::LoadU(d, a + row + r) : LoadPart(a + row + r, left);
-        hn::StoreU(x, d, column + r);
+    const float* from = a;
+    float* column = to;
+    for (size_t t = 0; t < whole; ++t, column += tile_step) {
+#pragma GCC unroll 2
+      for (size_t r = 0; r < kReach; r += kColumnLanes) {
+        hn::StoreU(hn::LoadU(d, from + r), d, column + r);
       }
+      from += tiles.least + (t < tiles.larger ? 1 : 0);
+    }
+    for (size_t t = whole; t < tiles.count; ++t, column += tile_step) {
+      const size_t row = tiles.begin(t);
+      for (size_t r = 0; r < kTileRows; ++r) column[r] = row + r < tiles.rows ? a[row + r] : 0.0f;
     }
   }
 }
