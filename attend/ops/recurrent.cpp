@@ -54,8 +54,8 @@ void check(const Tensor& x, const Packing& packing, const RecurrentWeights& weig
   check_state(initial.h, "h", state);
   check_state(initial.c, "c", state);
   if (mask.defined() && mask.shape() != state) {
-    throw ShapeError("recurrent: a mask of {}, but it should be {}, one row a sequence", mask.shape(),
-                     state);
+    throw ShapeError("recurrent: a mask of {}, but it should be {}, one row a sequence",
+                     mask.shape(), state);
   }
   if (initial.c.defined() && cell != Cell::kLstm) {
     throw ShapeError("recurrent: an initial c {} was given to {}, which has none",

@@ -43,7 +43,8 @@ inline Batch inputs_of(const Inputs& in) {
 template <typename Model>
 Case training_case(Model model, const Inputs& in) {
   auto training = std::make_shared<Training<Model>>(Training<Model>{
-      std::move(model), inputs_of(in), Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
+      std::move(model), inputs_of(in),
+      Tokens(in.integers("target"), Packing(in.integers("targets"))), in.at("labels")});
   const std::vector<NamedTensor> all = parameters(training->model);
   for (const NamedTensor& p : all) {
     std::ranges::copy(in.at(p.name).span(), p.tensor.span().begin());
