@@ -77,10 +77,12 @@ struct SearchConfig {
   template <typename V>
   void penalty_fields(V& v) {
     v("repetition_penalty", repetition_penalty,
-      "divides positive and multiplies negative logits of tokens that are there, also in a prompt");
+      "divide positive logits, and multiply negative ones, of tokens already in the text or "
+      "prompt");
     v("presence_penalty", presence_penalty,
-      "subtracted from the logits of tokens that were written already");
-    v("frequency_penalty", frequency_penalty, "subtracted for each time that they were");
+      "subtract this from the logits of tokens already written");
+    v("frequency_penalty", frequency_penalty,
+      "subtract this for each time a token was already written");
   }
 };
 

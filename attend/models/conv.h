@@ -26,9 +26,9 @@ struct ConvConfig {
   bool operator==(const ConvConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("source_vocabulary", source_vocabulary, "tokens of the source; known from its tokenizer",
+    v("source_vocabulary", source_vocabulary, "tokens of the source; set from its tokenizer",
       limits::kVocabulary);
-    v("target_vocabulary", target_vocabulary, "tokens of the target; known from its tokenizer",
+    v("target_vocabulary", target_vocabulary, "tokens of the target; set from its tokenizer",
       limits::kVocabulary);
     v("width", width, "of a token's vector, of queries and of keys", limits::kWidth);
     v("hidden", hidden, "channels of the convolutions", limits::kWidth);

@@ -74,7 +74,7 @@ struct GptConfig {
     v("score", score, "how queries and keys are compared");
     v("weighting", weighting, "how scores become weights");
     v("qk_norm", qk_norm, "normalise each head's queries and keys");
-    v("sinks", sinks, "a learned score of nothing beside the keys, in each head's softmax");
+    v("sinks", sinks, "give each head a learned score that takes attention away from all keys");
     v("softcap", softcap, "bound scores by cap tanh(score / cap); 0: no bound");
     v("window", window, "earlier tokens that a token sees; 0: all", limits::kLength.or_0());
     v("strictly_causal", strictly_causal, "a token sees those before it, but not itself");

@@ -25,7 +25,7 @@ struct LstmConfig {
   void fields(V& v) {
     v("text_vocabulary", text_vocabulary, "tokens of the text; set from its tokenizer",
       limits::kVocabulary);
-    v("cell", cell, "what recurs");
+    v("cell", cell, "the recurrent unit");
     v("embedding", embedding, "width of embeddings", limits::kWidth);
     v("hidden", hidden, "width of states", limits::kWidth);
     v("layers", layers, "recurrent layers", limits::kLayers);

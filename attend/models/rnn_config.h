@@ -87,7 +87,7 @@ struct RnnConfig {
       limits::kVocabulary);
     v("target_vocabulary", target_vocabulary, "tokens of the target; set from its tokenizer",
       limits::kVocabulary);
-    v("cell", cell, "what recurs");
+    v("cell", cell, "the recurrent unit");
     v("embedding", embedding, "width of embeddings", limits::kWidth);
     v("hidden", hidden, "width of states, in each direction", limits::kWidth);
     v("encoder_layers", encoder_layers, "layers of the encoder", limits::kLayers);

@@ -79,7 +79,7 @@ struct TransformerConfig {
     v("score", score, "how queries and keys are compared");
     v("weighting", weighting, "how scores become weights");
     v("qk_norm", qk_norm, "normalise each head's queries and keys");
-    v("sinks", sinks, "a learned score of nothing beside the keys, in each head's softmax");
+    v("sinks", sinks, "give each head a learned score that takes attention away from all keys");
     v("softcap", softcap, "bound scores by cap tanh(score / cap); 0: no bound");
     v("window", window, "keys that self-attention sees on either side; 0: all",
       limits::kLength.or_0());
