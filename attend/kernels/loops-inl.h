@@ -73,7 +73,8 @@ HWY_INLINE void ForEachRegister(size_t size, const Step& step) {
   if (i < size) step(Part{size - i}, i);
 }
 
-// The same as step(Whole or Part, i, k), k in 0 ... 3 by turns: which accumulator to use.
+// The same as step(Whole or Part, i, k), k in 0 ... 3 by turns: which accumulator to use. Whole
+// registers take turns to the end, so that zeros behind what is added up do not change a bit of it.
 template <typename Step>
 HWY_INLINE void ForEachRegisterBy4(size_t size, const Step& step) {
   const size_t lanes = hn::Lanes(D());
@@ -84,8 +85,12 @@ HWY_INLINE void ForEachRegisterBy4(size_t size, const Step& step) {
     step(Whole(), i + 2 * lanes, 2);
     step(Whole(), i + 3 * lanes, 3);
   }
-  for (; i + lanes <= size; i += lanes) step(Whole(), i, 0);
-  if (i < size) step(Part{size - i}, i, 1);
+  const size_t left = (size - i) / lanes;
+  if (left > 0) step(Whole(), i, 0);
+  if (left > 1) step(Whole(), i + lanes, 1);
+  if (left > 2) step(Whole(), i + 2 * lanes, 2);
+  i += left * lanes;
+  if (i < size) step(Part{size - i}, i, 3);
 }
 
 // y[i] = op(inputs[i]...); an input may be y itself.
