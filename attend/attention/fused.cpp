@@ -6,12 +6,6 @@
 namespace attend {
 namespace {
 
-kernels::FusedWeighting fused_weighting(Weighting weighting) {
-  if (weighting == Weighting::kSigmoid) return kernels::FusedWeighting::kSigmoid;
-  if (weighting == Weighting::kRelu) return kernels::FusedWeighting::kRelu;
-  return kernels::FusedWeighting::kSoftmax;
-}
-
 template <typename T>
 kernels::PairTable<T> pair_table(T* data, const Shape& shape, const char* what,
                                  const AttentionProblem& p) {
@@ -44,7 +38,7 @@ kernels::AttentionSpec spec_of(const AttentionProblem& p, const Tensor& bias,
   if (relative.defined()) spec.relative = {relative.data(), relative.width(), o.relative.zero};
   spec.positions = p.positions.data();
   spec.inverse_temperature = 1.0f / o.temperature;
-  spec.weighting = fused_weighting(o.weighting);
+  spec.weighting = traits_of(o.weighting).fused.value();
   if (o.sinks.defined()) spec.sinks = o.sinks.data();
   spec.dropout = p.dropout;
   return spec;

@@ -18,6 +18,7 @@ namespace attend::weightings {
 namespace {
 
 using kernels::Activation;
+using kernels::FusedWeighting;
 using kernels::MutableRows;
 using kernels::Rows;
 
@@ -96,7 +97,7 @@ constexpr WeightingTraits kRows{.differentiable = true,
                                 .sampled = false,
                                 .normalized = true,
                                 .sinks = false,
-                                .fused = false};
+                                .fused = {}};
 
 template <typename Change>
 constexpr WeightingTraits but(Change change) {
@@ -106,14 +107,15 @@ constexpr WeightingTraits but(Change change) {
 }
 
 constexpr Entry kWeightings[] = {
-    {Weighting::kSoftmax, "softmax", but([](WeightingTraits& t) { t.sinks = t.fused = true; }),
+    {Weighting::kSoftmax, "softmax",
+     but([](WeightingTraits& t) { t.sinks = true, t.fused = FusedWeighting::kSoftmax; }),
      each_row<softmax>, each_row_backward<softmax_backward>},
     {Weighting::kSigmoid, "sigmoid",
-     but([](WeightingTraits& t) { t.normalized = false, t.fused = true; }),
+     but([](WeightingTraits& t) { t.normalized = false, t.fused = FusedWeighting::kSigmoid; }),
      each_row<activate<Activation::kSigmoid>>,
      each_row_backward<activate_backward<Activation::kSigmoid>>},
     {Weighting::kRelu, "relu",
-     but([](WeightingTraits& t) { t.normalized = false, t.fused = true; }),
+     but([](WeightingTraits& t) { t.normalized = false, t.fused = FusedWeighting::kRelu; }),
      each_row<activate<Activation::kRelu>>,
      each_row_backward<activate_backward<Activation::kRelu>>},
     {Weighting::kIdentity, "identity", but([](WeightingTraits& t) { t.normalized = false; }),

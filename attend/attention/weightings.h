@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "attend/base/rng.h"
+#include "attend/kernels/attention.h"
 #include "attend/tensor/tensor.h"
 
 namespace attend {
@@ -40,7 +42,8 @@ struct WeightingTraits {
   bool sampled;         // draws a key at random; log_probability trains it
   bool normalized;      // the weights of a query add up to 1
   bool sinks;           // allows AttentionOptions::sinks
-  bool fused;           // has a fused kernel; the plain path keeps all weights in memory
+  // The fused kernel's, where it has one; the plain path keeps all weights in memory.
+  std::optional<kernels::FusedWeighting> fused;
 };
 const WeightingTraits& traits_of(Weighting weighting);  // ConfigError where there is no such one
 

@@ -150,7 +150,7 @@ TEST(WeightingTraits, AreWhatTheWeightingsDo) {
     const bool alone = farthest(last(row), weights.slice_rows(3, 1).to_vector()) < 1e-6f;
     EXPECT_EQ(alone, !traits.ordered_keys);
     const Point point = make_point(kSizes, Score::kScaledDot, weighting);
-    EXPECT_EQ(run(point, false).attended.path == AttentionPath::kFused, traits.fused);
+    EXPECT_EQ(run(point, false).attended.path == AttentionPath::kFused, traits.fused.has_value());
     EXPECT_EQ(run(point, false).attended.log_probability.defined(), traits.sampled);
     AttentionOptions options = point.call.options;
     options.sinks = Tensor::zeros({2});
@@ -165,7 +165,8 @@ TEST(Traits, ListsNameWhatSatisfiesThem) {
   EXPECT_EQ(scores_where([](const ScoreTraits& t) { return !t.learned; }),
             "dot, scaled_dot, cosine, distance");
   EXPECT_EQ(scores_where([](const ScoreTraits&) { return false; }), "");
-  EXPECT_EQ(weightings_where(&WeightingTraits::fused), "softmax, sigmoid, relu");
+  EXPECT_EQ(weightings_where([](const WeightingTraits& t) { return t.fused.has_value(); }),
+            "softmax, sigmoid, relu");
   EXPECT_EQ(weightings_where(
                 [](const WeightingTraits& t) { return t.differentiable && !t.ordered_keys; }),
             "softmax, sigmoid, relu, identity, sparsemax, entmax15, top_k, straight_through");
