@@ -124,6 +124,7 @@ BlockConfig GptConfig::block() const {
   b.attention.head_width = head_width;
   b.attention.dropout = attention_dropout;
   b.attention.score = score;
+  if (!traits_of(score).reads_keys) b.attention.longest_keys = max_length;
   b.attention.weighting = weighting;
   b.attention.qk_norm = qk_norm;
   b.attention.sinks = sinks;

@@ -18,7 +18,7 @@ struct GptConfig {
   FeedForwardKind activation = FeedForwardKind::kGelu;
   bool bias = true;
   PositionScheme positions = PositionScheme::kLearned;
-  size_t max_length = 1024;  // of learned positions
+  size_t max_length = 1024;  // of learned positions, and of the score location
   float rotary_base = 10000.0f;
   RotaryLayout rotary_layout = RotaryLayout::kHalf;
   RotaryScaling rotary_scaling = RotaryScaling::kNone;
@@ -61,7 +61,8 @@ struct GptConfig {
     v("activation", activation, "of the feed-forward layers");
     v("bias", bias, "in linear layers and layer norms");
     v("positions", positions, "how the model learns where a token stands");
-    v("max_length", max_length, "tokens of context that learned positions have", limits::kLength);
+    v("max_length", max_length,
+      "tokens of context that learned positions, or the score location, have", limits::kLength);
     v("rotary_base", rotary_base, "of rotary positions: longer waves for longer contexts");
     v("rotary_layout", rotary_layout, "which columns rotary positions pair");
     v("rotary_scaling", rotary_scaling,
@@ -92,6 +93,7 @@ struct GptConfig {
   PlacedEmbeddingConfig placed() const {
     return {.scheme = positions,
             .max_length = max_length,
+            .bounded = !traits_of(score).reads_keys,
             .deviation = init,
             .scaled = false,
             .dropout = dropout};

@@ -47,7 +47,8 @@ PlacedEmbedding::PlacedEmbedding(const PlacedEmbeddingConfig& c, Embedding share
 }
 
 std::optional<size_t> PlacedEmbeddingConfig::positions() const {
-  return scheme == PositionScheme::kLearned ? std::optional(max_length) : std::nullopt;
+  const bool ends = bounded || scheme == PositionScheme::kLearned;
+  return ends ? std::optional(max_length) : std::nullopt;
 }
 
 PlacedEmbedding PlacedEmbedding::of(const Embedding& other, Rng& rng) const {

@@ -22,6 +22,7 @@ struct PlacedEmbeddingConfig {
   size_t concatenated =
       0;  // columns of positions put beside the embedding; 0: they are added to it
   size_t max_length = 1024;
+  bool bounded = false;     // no position past max_length, whatever the scheme
   float deviation = 0.02f;  // of learned positions at first
   bool scaled = true;       // the table by sqrt(its width)
   float dropout = 0.0f;

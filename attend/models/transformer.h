@@ -34,7 +34,7 @@ struct TransformerConfig {
   FeedForwardKind activation = FeedForwardKind::kRelu;
   PositionScheme positions = PositionScheme::kSinusoidal;
   size_t position_width = 0;  // concatenated; 0: added
-  size_t max_length = 1024;   // of learned positions
+  size_t max_length = 1024;   // of learned positions, and of the score location
   Tying tying = Tying::kDecoder;
   CrossSource cross = CrossSource::kLast;
 
@@ -71,7 +71,8 @@ struct TransformerConfig {
     v("position_width", position_width,
       "columns of positions beside each embedding, within the width; 0: they are added to it",
       limits::kWidth.or_0());
-    v("max_length", max_length, "longest sequence of learned positions", limits::kLength);
+    v("max_length", max_length, "longest sequence of learned positions, or of the score location",
+      limits::kLength);
     v("tying", tying, "which of the embeddings and the output layer are one table");
     v("cross", cross, "what of the encoder the decoder's layers look at");
     v("head_width", head_width, "of a head's queries and keys; 0: width / heads",
@@ -97,6 +98,7 @@ struct TransformerConfig {
     return {.scheme = positions,
             .concatenated = position_width,
             .max_length = max_length,
+            .bounded = !traits_of(score).reads_keys,
             .dropout = dropout};
   }
   size_t embedding_width() const { return width - position_width; }

@@ -83,6 +83,10 @@ TEST(Gpt, PointsOfAttentionAgree) {
   c.score = Score::kAdditive;
   c.weighting = Weighting::kSigmoid;
   expect_consistent(model_of(c));
+  c = llama();
+  c.score = Score::kLocation, c.positions = PositionScheme::kNone, c.max_length = 40;
+  expect_consistent(model_of(c));
+  EXPECT_EQ(model_of(c).signature().column("text").positions, 40u);
 }
 
 TEST(Gpt, Learns) {

@@ -37,6 +37,7 @@ const Variant kVariants[] = {
      [](TransformerConfig& c) { c.qk_norm = true, c.positions = PositionScheme::kRotary; }},
     {"general", [](TransformerConfig& c) { c.score = Score::kGeneral; }},
     {"concat", [](TransformerConfig& c) { c.score = Score::kConcat; }},
+    {"location", [](TransformerConfig& c) { c.score = Score::kLocation; }},
     {"strictly_causal", [](TransformerConfig& c) { c.strictly_causal = true; }},
     {"sinks", [](TransformerConfig& c) { c.sinks = true; }},
     {"softcap", [](TransformerConfig& c) { c.softcap = 2.0f; }},
@@ -109,7 +110,7 @@ TEST(Transformer, RefusesWhatCannotWork) {
   c.sinks = true;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "the weighting sigmoid has no sinks");
   c = small_transformer();
-  c.score = Score::kLocation;
+  c.score = Score::kLocation, c.qk_norm = true;
   expect_error<ConfigError>([&] { Transformer(c, rng); }, "score location scores positions");
 }
 
