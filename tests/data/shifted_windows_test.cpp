@@ -1,5 +1,6 @@
 #include "attend/data/shifted_windows.h"
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -24,14 +25,14 @@ class ShiftedWindowsTest : public DataFiles {
     auto operator<=>(const Window&) const = default;
   };
 
-  // Four documents, of 50, 3, 17 and 8 letters.
-  Corpus corpus(WindowConfig config) const {
+  // Four lines, of 50, 3, 17 and 8 letters; each is a document, or all of them are one.
+  Corpus corpus(WindowConfig config, DocumentKind documents = DocumentKind::kLine) const {
     std::string text;
     for (const int length : {50, 3, 17, 8}) {
       for (int i = 0; i < length; ++i) text += static_cast<char>('a' + (i * i + length) % 26);
       text += '\n';
     }
-    const DocumentFiles files{{write("book", text)}, DocumentKind::kLine};
+    const DocumentFiles files{{write("book", text)}, documents};
     return open_corpus(WindowRecords("text", files, byte_encoder(), config), directory_ / "corpus");
   }
   static std::vector<Window> windows(const Batch& batch) {
@@ -116,7 +117,7 @@ TEST_F(ShiftedWindowsTest, EachDocumentHasAShiftOfItsOwn) {
 
 // The line of a window is that of the stored one that predicts its first token.
 TEST_F(ShiftedWindowsTest, NameTheLineTheyBeginIn) {
-  const Corpus made = corpus({8, 3});
+  const Corpus made = corpus({8, 3}, DocumentKind::kFile);
   std::vector<uint64_t> line_of_token;  // that is predicted
   for (size_t record = 0; record < made.size(); ++record) {
     const std::vector<uint32_t> one = {static_cast<uint32_t>(record)};
@@ -166,15 +167,20 @@ TEST_F(ShiftedWindowsTest, AStreamResumesAtAnyBatch) {
   const ShiftedWindows shifted(made, "text", kStartId);
   const BatchConfig config{.tokens = 24, .seed = 5};
   BatchStream whole(made, config, {}, 1, &shifted);
-  uint64_t epochs = 0;
+  std::map<uint64_t, std::multiset<Window>> epochs;
   for (int i = 0; i < 60; ++i) {
     const DataPosition at = whole.position();
-    epochs = std::max(epochs, at.epoch);
     BatchStream resumed(made, config, at, 1, &shifted);
-    EXPECT_EQ(windows(resumed.next()), windows(whole.next())) << i;
+    const std::vector<Window> found = windows(whole.next());
+    EXPECT_EQ(windows(resumed.next()), found) << i;
     EXPECT_EQ(resumed.position(), whole.position());
+    epochs[at.epoch].insert(found.begin(), found.end());
   }
-  EXPECT_GE(epochs, 2u);
+  ASSERT_GE(epochs.size(), 3u);
+  for (const uint64_t number : {0, 1}) {
+    const std::vector<Window> all = windows(shifted.epoch(5, number));
+    EXPECT_EQ(epochs[number], std::multiset<Window>(all.begin(), all.end())) << number;
+  }
 }
 
 TEST_F(ShiftedWindowsTest, ACorpusOfOtherWindowsIsRefused) {
