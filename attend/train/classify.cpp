@@ -66,6 +66,8 @@ class ClassifyTask : public LineTask {
     records = "texts";
     flags = "--text FILE --label FILE";
     valid_flags = "--valid-text FILE and --valid-label FILE";
+    settings = {"text",   "valid_text", "label",        "valid_label", "longest",
+                "source", "target",     "valid_source", "valid_target"};
   }
 
   // Labels were targets once: data.source and data.target of files of that time are read as well.
@@ -74,7 +76,7 @@ class ClassifyTask : public LineTask {
                                      : !data.valid_text.empty() || !data.valid_source.empty();
   }
 
-  void check(const RunConfig& config) const override {
+  void check(const RunConfig& config, const Signature& /*signature*/) const override {
     const DataConfig& data = config.data;
     for (const auto* files : {&data.text, &data.valid_text}) {
       if (files->size() > 1) {

@@ -24,6 +24,7 @@ class LanguageModelTask : public Task {
     records = "windows";
     flags = "--text FILE";
     valid_flags = "--valid-text FILE, or --data.held-out 0.05";
+    settings = {"text", "valid_text", "documents", "context", "overlap", "shift", "held_out"};
   }
 
   bool has_text(const DataConfig& data, Split split) const override {
@@ -31,17 +32,22 @@ class LanguageModelTask : public Task {
     return !data.valid_text.empty() || data.held_out > 0;
   }
 
-  void check(const RunConfig& config) const override {
+  void check(const RunConfig& config, const Signature& signature) const override {
     const DataConfig& data = config.data;
+    if (config.vocabulary.tokenizer.kind == TokenizerKind::kLine) {
+      throw ConfigError(
+          "train: vocabulary.kind line is for labels: a document would be one token; choose bpe, "
+          "unigram, char or byte");
+    }
     if (!(data.held_out >= 0 && data.held_out < 1)) {
       throw ConfigError("train: data.held_out is {}, not within [0, 1)", data.held_out);
     }
     if (data.held_out > 0 && !data.valid_text.empty()) {
       throw ConfigError("train: give data.valid_text or data.held_out, not both");
     }
-    if (data.overlap >= data.context.value_or(kUsualContext)) {
-      throw ConfigError("train: data.overlap is {}; it must be smaller than data.context, {}",
-                        data.overlap, data.context.value_or(kUsualContext));
+    if (const size_t context = context_of(config, signature); data.overlap >= context) {
+      throw ConfigError("train: data.overlap is {}; it must be smaller than the context, {} tokens",
+                        data.overlap, context);
     }
   }
 
@@ -65,8 +71,8 @@ class LanguageModelTask : public Task {
 
   std::vector<std::string> limits(const RunConfig& config,
                                   const Signature& signature) const override {
-    const size_t wanted = config.data.context.value_or(kUsualContext);
     const size_t context = context_of(config, signature);
+    const size_t wanted = config.data.context.value_or(context);
     if (context == wanted) return {};
     return {fmt::format("a context of {} tokens, not {}: the model has no more positions", context,
                         wanted)};

@@ -38,6 +38,7 @@ class Logged : public TrainingObserver {
                                    {"gradient_norm", r.gradient_norm},
                                    {"tokens_per_second", r.tokens_per_second},
                                    {"bad_updates", r.bad_updates}};
+    for (const LossPart& part : r.parts) line["parts"][part.name] = part.sum;
     if (r.early) line[kEarly] = true;
     append(line);
     to_.on_report(r);
@@ -68,7 +69,11 @@ bool changes_tensors(const std::string& path, const RunConfig& before, const Run
   const auto sgd = [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; };
   if (path == "optimizer.kind") return sgd(was) != sgd(is);
   if (path == "optimizer.momentum") return sgd(is) && (was.momentum > 0) != (is.momentum > 0);
-  if (path == "training.frozen" || path == "training.objective") return true;
+  if (path == "training.frozen") return true;
+  if (path == "training.objective") {
+    const Task& task = task_of(now, signature_of(now.model));
+    return objective_of(before, task) != objective_of(now, task);
+  }
   return path == "training.average" && (before.training.average > 0) != (now.training.average > 0);
 }
 

@@ -111,9 +111,22 @@ void check_positions(const Signature& signature) {
   }
 }
 
+// A setting that a task does not use is a mistake.
+void check_data(const RunConfig& config, const Task& task) {
+  constexpr std::string_view kPrefix = "data.";
+  for (const Difference& d : differences(RunConfig(), config)) {
+    if (!d.path.starts_with(kPrefix)) continue;
+    const std::string_view name = std::string_view(d.path).substr(kPrefix.size());
+    if (std::ranges::find(task.settings, name) != task.settings.end()) continue;
+    throw ConfigError("train: {} is {}, but the task {} does not use it; leave it out", d.path,
+                      d.after, task.name);
+  }
+}
+
 void check_task(const RunConfig& config, const Signature& signature) {
   const Task& task = task_of(config, signature);
-  task.check(config);
+  check_data(config, task);
+  task.check(config, signature);
   const Metric metric = config.validation.metric;
   if (std::ranges::find(task.metrics, metric) == task.metrics.end()) {
     std::vector<std::string_view> names;

@@ -1,6 +1,7 @@
 #include "attend/train/snapshots.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -9,14 +10,15 @@
 namespace attend {
 namespace {
 
-// Windows of documents hold starts and ends, which a Trace adds by itself.
-Tokens without_frame(const Tokens& windows, const SpecialTokens& special) {
+// Windows of documents hold starts and ends, which a Trace adds by itself: they are left out, and
+// so is what the model has no positions for then.
+Tokens without_frame(const Tokens& windows, const SpecialTokens& special, size_t longest) {
   TokenLines bare;
   for (size_t i = 0; i < windows.count(); ++i) {
     std::span<const int32_t> ids = windows.sequence(i);
     if (!ids.empty() && ids.front() == special.start) ids = ids.subspan(1);
     if (!ids.empty() && ids.back() == special.end) ids = ids.first(ids.size() - 1);
-    bare.add(ids);
+    bare.add(ids.first(std::min(ids.size(), longest)));
   }
   return bare.tokens();
 }
@@ -29,7 +31,8 @@ Batch first_records(const Corpus& corpus, size_t count, const TextModel& model) 
   for (const ColumnSpec& column : model.model->signature().columns) {
     if (corpus.has(context_column(column.name))) {
       const SpecialTokens special = model.tokenizer(column.name).special();
-      batch.add(column.name, without_frame(stored.tokens(column.name), special));
+      const size_t longest = column.longest().value_or(std::numeric_limits<size_t>::max());
+      batch.add(column.name, without_frame(stored.tokens(column.name), special, longest));
     } else {
       batch.add(column.name, stored[column.name]);
     }

@@ -92,10 +92,14 @@ RunConfig fitted(const RunConfig& config) {
   return config;
 }
 
+std::string_view objective_of(const RunConfig& config, const Task& task) {
+  const std::string& chosen = config.training.objective;
+  return chosen == "auto" ? task.objective : std::string_view(chosen);
+}
+
 std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
                                           const Signature& signature) {
-  const std::string& chosen = config.training.objective;
-  const ObjectiveKind& kind = objective_kind(chosen == "auto" ? task.objective : chosen);
+  const ObjectiveKind& kind = objective_kind(objective_of(config, task));
   TrainingConfig training = config.training;
   if (!training.label_smoothing) training.label_smoothing = task.label_smoothing;
   return kind.make(training, signature);

@@ -49,13 +49,14 @@ class Task {
   std::string_view records;      // what its records are called: "pairs"
   std::string_view flags;        // that give its text: "--source FILE --target FILE"
   std::string_view valid_flags;
+  std::vector<std::string_view> settings;  // of DataConfig, that it uses
 
   virtual ~Task() = default;
 
   // Whether there is text for it. Training text may be that of a similar task, under its names.
   virtual bool has_text(const DataConfig& data, Split split) const = 0;
   // Throws ConfigError for settings that do not go together.
-  virtual void check(const RunConfig& config) const = 0;
+  virtual void check(const RunConfig& config, const Signature& signature) const = 0;
   // Throws Error for a file that is missing, empty, or does not fit the others; `all` reads to the
   // end.
   virtual void check_text(const RunConfig& config, Split split, bool all) const = 0;
@@ -88,6 +89,7 @@ const Task& task_of(const RunConfig& config, const Signature& signature);
 RunConfig fitted(const RunConfig& config);
 
 // The objective of a run: the one that is set, or the task's.
+std::string_view objective_of(const RunConfig& config, const Task& task);
 std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
                                           const Signature& signature);
 

@@ -183,6 +183,8 @@ bool Trainer::update() {
   ++state_.step;
   state_.loss_sum += gradients.loss;
   state_.label_count += gradients.count;
+  last_parts_ = gradients.parts;
+  for (LossPart& part : last_parts_) part.sum /= gradients.count;
   last_batch_ = std::move(first);
   if (average_) average_->update(state_.step);
   return true;
@@ -250,6 +252,7 @@ TrainingReport Trainer::progress() const {
   const auto done = static_cast<double>(state_.step - first_step_);
   if (done > 0) r.seconds_left = seconds_ / done * static_cast<double>(r.steps - r.step);
   r.bad_updates = state_.bad_updates;
+  r.parts = last_parts_;
   return r;
 }
 
@@ -271,7 +274,7 @@ void Trainer::report() {
 bool Trainer::validate(const std::atomic<bool>& stop) {
   check_sound();
   std::optional<ValidationScore> found;
-  with_kept_weights([&] { found = (*parts_.validator)(parts_.model, stop); });
+  with_kept_weights([&] { found = (*parts_.validator)(parts_.model, state_.step, stop); });
   state_.validation_due = !found;
   if (!found) return false;
   const ValidationScore score = *found;

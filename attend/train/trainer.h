@@ -68,7 +68,8 @@ struct TrainingReport {
   double tokens_per_second = 0;  // of all columns, without validation
   double seconds_left = 0;
   uint64_t bad_updates = 0;
-  bool early = false;  // not due yet, but there is no later one
+  bool early = false;                // not due yet, but there is no later one
+  std::vector<LossPart> parts = {};  // nats a label of the last update, where its loss has several
 };
 
 // Hears what happens. All calls come from the thread that trains.
@@ -135,8 +136,9 @@ class Trainer {
   TrainingState state_;
   std::optional<Batch> last_batch_;  // that an update was made from
   double last_norm_ = 0;
-  double seconds_ = 0;  // spent on updates in this process
-  double tokens_ = 0;   // seen in them
+  std::vector<LossPart> last_parts_;  // nats a label
+  double seconds_ = 0;                // spent on updates in this process
+  double tokens_ = 0;                 // seen in them
   double reported_seconds_ = 0, reported_tokens_ = 0;
   int64_t first_step_ = 0;
 };

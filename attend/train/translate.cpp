@@ -114,13 +114,14 @@ class TranslateTask : public LineTask {
     records = "pairs";
     flags = "--source FILE --target FILE";
     valid_flags = "--valid-source FILE and --valid-target FILE";
+    settings = {"source", "target", "valid_source", "valid_target", "longest"};
   }
 
   bool has_text(const DataConfig& data, Split split) const override {
     return !(split == Split::kTraining ? data.source : data.valid_source).empty();
   }
 
-  void check(const RunConfig& config) const override {
+  void check(const RunConfig& config, const Signature& /*signature*/) const override {
     const DataConfig& data = config.data;
     const bool in_one_file = data.target.empty() && data.valid_target.empty();
     if (data.valid_source.empty() != data.valid_target.empty() && !in_one_file) {

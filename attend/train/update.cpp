@@ -1,5 +1,6 @@
 #include "attend/train/update.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -62,6 +63,11 @@ UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
     const Loss part = loss(shard);
     update.loss += double{part.sum.item()};
     update.count += part.count;
+    for (const NamedTensor& p : part.parts) {
+      auto known = std::ranges::find(update.parts, p.name, &LossPart::name);
+      if (known == update.parts.end()) known = update.parts.insert(known, {p.name, 0});
+      known->sum += double{p.tensor.item()};
+    }
     // One shard knows the number of labels before its gradients, which saves a pass over them.
     const bool alone = number.shards == 1 && part.count > 0;
     const Tensor sum = alone ? scale(part.sum, 1.0f / static_cast<float>(part.count)) : part.sum;

@@ -23,10 +23,16 @@ struct UpdateNumber {
   RandomStream objective(size_t shard) const;  // for a LossContext
 };
 
+struct LossPart {
+  std::string name;
+  double sum = 0;
+};
+
 struct UpdateGradients {
-  std::vector<Tensor> gradients;  // of each parameter, undefined where it has none
-  double loss = 0;                // the sum over all shards
-  double count = 0;               // labels of all shards
+  std::vector<Tensor> gradients;     // of each parameter, undefined where it has none
+  double loss = 0;                   // the sum over all shards
+  double count = 0;                  // labels of all shards
+  std::vector<LossPart> parts = {};  // of the loss, where it has several
 };
 
 // Calls loss(shard) for each shard in turn, inside a TrainingScope. Gradients are those of the sum

@@ -1,26 +1,54 @@
 #include "attend/train/validation.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "attend/base/error.h"
 #include "attend/base/hash.h"
 #include "attend/data/plan.h"
 #include "attend/decode/search.h"
 #include "attend/tensor/tape.h"
 
 namespace attend {
+namespace {
+
+// Far from those of updates: an objective that samples draws the same at every validation.
+RandomStream validation_stream(uint64_t seed, size_t batch) {
+  return {seed + 1, (uint64_t{1} << 63) | batch};
+}
+
+// A model is not judged by labels that it cannot give.
+void check_labels(const Corpus& corpus, const Signature& signature, const Tokenizers& tokenizers) {
+  for (const ColumnSpec& spec : signature.columns) {
+    if (!spec.written || spec.kind != ColumnKind::kLabel) continue;
+    const size_t column = corpus.column(spec.name);
+    const int32_t first = tokenizers.at(spec.name)->first_piece();
+    std::vector<int32_t> ids;
+    for (size_t record = 0; record < corpus.size(); ++record) corpus.append(record, column, ids);
+    if (std::ranges::any_of(ids, [first](int32_t id) { return id >= first; })) continue;
+    throw DataError(
+        "train: none of the {} {}s of the validation text occurs in the training text; give "
+        "validation text with {}s that are trained",
+        ids.size(), spec.name, spec.name);
+  }
+}
+
+}  // namespace
 
 Validator::Validator(const RunConfig& config, const Task& task, const Objective& objective,
                      const Corpus& corpus, const Signature& signature, const Tokenizers& tokenizers)
     : config_(config), objective_(objective), corpus_(corpus), signature_(signature) {
+  check_labels(corpus, signature, tokenizers);
   if (config.validation.metric == Metric::kLoss) return;
   judge_ = task.judge(config, corpus, signature, tokenizers);
 }
 
-std::optional<ValidationScore> Validator::operator()(const TextModel& model,
+std::optional<ValidationScore> Validator::operator()(const TextModel& model, int64_t step,
                                                      const std::atomic<bool>& stop) const try {
   const NoGrad no_grad;
   ValidationScore result;
-  result.loss = loss(model, stop);
+  result.loss = loss(model, step, stop);
   result.perplexity = std::exp(result.loss);
   result.score = result.loss;
   if (judge_) {
@@ -46,7 +74,7 @@ uint64_t Validator::fingerprint() const {
   return hash.value();
 }
 
-double Validator::loss(const TextModel& model, const std::atomic<bool>& stop) const {
+double Validator::loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop) const {
   BatchConfig in_order = config_.batch;
   in_order.shuffle = false;
   BatchStream stream(corpus_, in_order, {}, config_.training.shards);
@@ -54,7 +82,10 @@ double Validator::loss(const TextModel& model, const std::atomic<bool>& stop) co
   for (size_t i = 0; i < stream.batches_per_epoch(); ++i) {
     if (stop) throw Stopped();
     const Batch batch = training_batch(stream.next(), signature_, model.tokenizers);
-    const Loss part = objective_.loss(*model.model, batch, {.tokenizers = model.tokenizers});
+    const Loss part = objective_.loss(*model.model, batch,
+                                      {.tokenizers = model.tokenizers,
+                                       .step = step,
+                                       .random = validation_stream(config_.training.seed, i)});
     sum += double{part.sum.item()};
     count += part.count;
   }

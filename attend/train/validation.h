@@ -25,8 +25,8 @@ class Validator {
   Validator(const RunConfig& config, const Task& task, const Objective& objective,
             const Corpus& corpus, const Signature& signature, const Tokenizers& tokenizers);
 
-  // Nothing if `stop` is set meanwhile.
-  std::optional<ValidationScore> operator()(const TextModel& model,
+  // After so many steps. Nothing if `stop` is set meanwhile.
+  std::optional<ValidationScore> operator()(const TextModel& model, int64_t step,
                                             const std::atomic<bool>& stop) const;
 
   // Lines that are not decoded: the model has no positions for them.
@@ -35,7 +35,7 @@ class Validator {
   uint64_t fingerprint() const;
 
  private:
-  double loss(const TextModel& model, const std::atomic<bool>& stop) const;
+  double loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop) const;
 
   const RunConfig& config_;
   const Objective& objective_;

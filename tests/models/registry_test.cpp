@@ -6,6 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "attend/decode/text_generator.h"
+#include "attend/decode/translator.h"
+#include "attend/inspect/attention_maps.h"
+#include "attend/inspect/saliency.h"
+#include "attend/inspect/snapshot.h"
 #include "attend/nn/row_tap.h"
 #include "tests/errors.h"
 #include "tests/files.h"
@@ -292,6 +297,45 @@ TEST_P(EveryKindTrains, IsSavedLoadedAndResumed) {
   EXPECT_EQ(run_training(stopped, observer, stop).step, 3);
   run(stopped);
   EXPECT_EQ(outcome(stopped.out), outcome(config.out));
+}
+
+// What the command for this model does with a text.
+void expect_used(const TextModel& model) {
+  const Signature signature = model.model->signature();
+  const std::vector<std::string> texts = {"ab", "cde"};
+  if (model.model->generator() == nullptr) {
+    EXPECT_EQ(written_trace(model, texts[0]).output().size(), 1u);
+  } else if (signature.columns.size() == 1) {
+    const TextGenerator generate(model, {.max_tokens = 5});
+    EXPECT_EQ(generate(texts).size(), 2u);
+    expect_error<ConfigError>([&] { Translator({model}, {}); }, "attend generate");
+  } else {
+    const Translator translate({model}, {});
+    EXPECT_EQ(translate(texts).size(), 2u);
+    expect_error<ConfigError>([&] { TextGenerator(model, {}); }, "attend translate");
+  }
+}
+
+TEST_P(EveryKindTrains, IsUsedAndLookedAt) {
+  const TemporaryDirectory directory;
+  RunConfig config = run_of(directory.path());
+  config.snapshots.every = 3;
+  run(config);
+  const TextModel model = TextModel::load(config.out);
+  expect_used(model);
+
+  const Trace trace = written_trace(model, "abc");
+  const std::vector<Tensor> maps = attention_maps(model, trace, trace.layers);
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const AttentionLayer& layer = trace.layers[i];
+    const size_t queries = trace.sequence(layer.queries).size();
+    EXPECT_EQ(maps[i].shape(), Shape({queries, trace.sequence(layer.keys).size()})) << layer.name;
+  }
+  const Saliency found = saliency(model, trace, {.steps = 2});
+  EXPECT_TRUE(std::ranges::any_of(found, [](const Tensor& t) { return t.defined(); }));
+
+  const std::vector<int64_t> all = {3, 6}, none;
+  EXPECT_EQ(snapshot_steps({config.out}), trace.layers.empty() ? none : all);
 }
 
 std::string title(const testing::TestParamInfo<std::string>& kind) { return kind.param; }

@@ -247,6 +247,7 @@ TEST(ResumedRun, WhatACheckpointHasNoTensorsOfIsFixed) {
   refused("optimizer.kind", "sgd", "trained with optimizer.kind = adamw, not sgd;");
   for (const auto& [path, value] : {std::pair("training.average", "0.99"),
                                     {"optimizer.kind", "adam"},
+                                    {"training.objective", "teacher_forcing"},
                                     {"optimizer.momentum", "0.5"}}) {
     set_flag(config, path, value);
     EXPECT_EQ(run(config).step, config.training.steps) << path;

@@ -175,6 +175,10 @@ TEST(Run, TheCoverageLossNeedsCoverage) {
     config.out = directory.path() / fmt::format("model{}", weight);
     run(config);
     weights.push_back(contents(config.out / "model.safetensors"));
+    const std::string log = contents(config.out / "log.jsonl");
+    const bool told = log.find(R"("parts":{"cross_entropy":)") != std::string::npos &&
+                      log.find(R"(,"coverage":)") != std::string::npos;
+    EXPECT_EQ(told, weight > 0) << log;
   }
   EXPECT_NE(weights[0], weights[1]);
   rnn(config).coverage = false;

@@ -5,7 +5,9 @@
 #include <fstream>
 
 #include "attend/data/windows.h"
+#include "attend/inspect/snapshot.h"
 #include "attend/io/config.h"
+#include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "tests/data/files.h"
 #include "tests/train/small_run.h"
@@ -112,6 +114,23 @@ TEST_F(TaskTest, ALabelOfSeveralTokensNamesItsLine) {
   EXPECT_FALSE(fs::exists(config.out));
 }
 
+TEST_F(TaskTest, LabelsOfValidationMustBeKnown) {
+  RunConfig config = label_run();
+  config.data.valid_label = write("others", "worse\nfair\nworse\nfair\n");
+  expect_error<DataError>([&] { run(config); }, "none of the 4 labels of the validation text");
+}
+
+TEST_F(TaskTest, SettingsOfOtherTasksAreRefused) {
+  RunConfig config = label_run();
+  config.data.context = 64;
+  expect_error<ConfigError>([&] { run(config); },
+                            "data.context is 64, but the task classify does not use it");
+  config = small_run(directory_);
+  config.data.held_out = 0.5;
+  expect_error<ConfigError>([&] { run(config); }, "data.held_out is 0.5");
+  EXPECT_FALSE(fs::exists(config.out));
+}
+
 TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
   RunConfig config;
   config.data.text = {write("book", "abcde\nfgh\n")};
@@ -135,8 +154,8 @@ TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
   EXPECT_EQ(corpus().size(), 4u);
   EXPECT_EQ(task.limits(config, signature).front(),
             "a context of 3 tokens, not 4: the model has no more positions");
-  config.data.overlap = 4;
-  expect_error<ConfigError>([&] { task.check(config); }, "data.overlap is 4");
+  config.data.overlap = 3;  // the model has no more positions
+  expect_error<ConfigError>([&] { task.check(config, signature); }, "data.overlap is 3");
   config.data.overlap = 0;
   config.data.held_out = 0.4;
   EXPECT_TRUE(task.has_text(config.data, Split::kValidation));
@@ -145,7 +164,26 @@ TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
                                    directory_ / "valid");
   EXPECT_EQ(kept.columns()[0].items + valid.columns()[0].items, 12u);
   config.data.valid_text = config.data.text;
-  expect_error<ConfigError>([&] { task.check(config); }, "not both");
+  expect_error<ConfigError>([&] { task.check(config, signature); }, "not both");
+  config.data.valid_text.clear();
+  config.vocabulary.tokenizer.kind = TokenizerKind::kLine;
+  expect_error<ConfigError>([&] { task.check(config, signature); }, "vocabulary.kind line");
+}
+
+// A window fills the positions, and what is looked at begins with a start as well.
+TEST_F(TaskTest, SnapshotsOfALanguageModelFitItsPositions) {
+  RunConfig config;
+  config.out = directory_ / "model";
+  config.data.text = {write("book", std::string(60, 'a') + std::string(60, 'b'))};
+  config.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
+  config.model = ModelConfig("gpt");
+  auto& gpt = config.model.settings.as<GptConfig>();
+  gpt.width = 16, gpt.heads = 2, gpt.layers = 1, gpt.max_length = 8;
+  config.training.steps = 2;
+  config.snapshots.every = 1;
+  Messages messages;
+  run_training(config, messages, false);
+  EXPECT_EQ(snapshot_steps({config.out}), (std::vector<int64_t>{1, 2})) << messages.text;
 }
 
 }  // namespace
