@@ -22,7 +22,7 @@ namespace {
 // One row of each step, of which the first `count` have the slot.
 Tensor rows_of_slot(const std::vector<Tensor>& steps, size_t slot, size_t count) {
   const size_t width = steps.back().width();
-  const Tensor rows = Tensor::zeros({count, width});
+  Tensor rows = Tensor::zeros({count, width});
   for (size_t t = 0; t < count; ++t) {
     if (!steps[t].defined()) continue;
     std::copy_n(steps[t].data() + slot * steps[t].stride(), width, rows.data() + t * width);
@@ -140,7 +140,7 @@ Recalled advance(const Lstmn& layer, const StepLayers& layers, const Tensor& x,
 
 // m of the last step of these sequences, [sequences, hidden]; zeros where there was none.
 Tensor last_mixtures(const KeyValueCache& cache, std::span<const size_t> sequences, size_t hidden) {
-  const Tensor mixtures = Tensor::zeros({sequences.size(), hidden});
+  Tensor mixtures = Tensor::zeros({sequences.size(), hidden});
   for (size_t i = 0; i < sequences.size(); ++i) {
     const auto steps = static_cast<size_t>(cache.lengths()[sequences[i]]);
     if (steps == 0) continue;
@@ -270,7 +270,8 @@ Tensor Lstmn::step(const Tensor& x, const Packing& packing, KeyValueCache& cache
   }
   const NoGrad no_grad;
   const size_t hidden = config.hidden;
-  const Tensor compared = from_input(x), y = Tensor::empty({x.rows(), hidden});
+  const Tensor compared = from_input(x);
+  Tensor y = Tensor::empty({x.rows(), hidden});
   for (size_t t = 0; t < packing.longest(); ++t) {
     std::vector<size_t> sequences;
     std::vector<int32_t> rows, live(packing.count(), 0);

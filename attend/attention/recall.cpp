@@ -99,6 +99,7 @@ Recalled recall(const Tensor& q, const Tensor& vector, const std::vector<PastSte
     scores.push_back(intervention.scores(call, all.slice_rows(s, 1)));
     weights.push_back(intervention.weights(call, softmax(scores.back())));
     std::vector<Tensor> rows;
+    rows.reserve(values.size());
     for (const Tensor& step : values) rows.push_back(step.slice_rows(s, 1));
     mixtures.push_back(matmul(weights.back(), concat(rows, 0)));
   }

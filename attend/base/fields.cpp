@@ -90,7 +90,7 @@ void check_ranges(const FieldList& list, std::string_view what) {
   for (const Field& field : list.fields) {
     if (field.type->kind != FieldKind::kInteger) continue;
     const FieldTexts given = field.get();
-    if (field.set(given)) continue;
+    if (!given || field.set(given)) continue;
     throw ConfigError("{}: {} is {}, not {}", what, field.path, fmt::join(*given, ","),
                       field.expected());
   }
