@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/kernels/top_k.h"
@@ -14,6 +15,14 @@ namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 constexpr size_t kLengthWithoutInput = 256;
+
+// log(e^a + e^b).
+double log_add(double a, double b) {
+  if (a == kNever) return b;
+  if (b == kNever) return a;
+  const double most = std::max(a, b);
+  return most + std::log(std::exp(a - most) + std::exp(b - most));
+}
 
 // The rank of each among those of its record.
 std::vector<size_t> ranks_of(std::span<const Live> live) {
@@ -39,13 +48,19 @@ bool is_identity(std::span<const size_t> parents, size_t count) {
 
 }  // namespace
 
-NextTokens::NextTokens(Tensor rows, size_t count)
+NextTokens::NextTokens(Tensor rows, size_t count, std::span<const double> left_out)
     : logits(std::move(rows)),
       k(std::min(count, logits.width())),
       ids(logits.rows() * k),
       log_probabilities(logits.rows() * k) {
   kernels::top_k({logits.data(), logits.rows(), logits.width(), logits.stride()}, k, ids.data(),
                  log_probabilities.data());
+  for (size_t row = 0; row < left_out.size(); ++row) {
+    if (left_out[row] == kNever || ids[row * k] < 0) continue;
+    const double left = double{log_sum(row)};
+    const auto shift = static_cast<float>(left - log_add(left, left_out[row]));
+    for (size_t j = row * k; j < (row + 1) * k; ++j) log_probabilities[j] += shift;
+  }
 }
 
 bool NextTokens::any(size_t row) const {
@@ -145,12 +160,14 @@ NextTokens Frontier::step(size_t k) {
   std::iota(parents_.begin(), parents_.end(), size_t{0});
   if (runtime_.window) roll();
   const Tensor logits = read_tokens();
-  bool penalties = false;
+  std::vector<NextTokens::Unpenalised> before = penalise(logits);
+  std::vector<double> left_out(live_.size());
   for (size_t i = 0; i < live_.size(); ++i) {
-    forbid(live_[i], logits.slice_rows(i, 1).span());
-    penalties |= has_penalties(request(live_[i].record).config);
+    left_out[i] = forbid(live_[i], logits.slice_rows(i, 1).span());
   }
-  return penalties ? penalised(logits, k) : NextTokens(logits, k);
+  NextTokens next(logits, k, left_out);
+  next.unpenalised = std::move(before);
+  return next;
 }
 
 // Hypotheses that fill the window forget what they have read.
@@ -238,11 +255,16 @@ void Frontier::take_prefixes(const Tensor& logits, const Packing& read) {
   }
 }
 
-void Frontier::forbid(const Live& live, std::span<float> row) const {
-  if (forced(live)) return;  // a prefix may say anything
+// Gives the log-sum of the powers of the logits that it sets to -inf.
+double Frontier::forbid(const Live& live, std::span<float> row) const {
+  if (forced(live)) return kNever;  // a prefix may say anything
   const SpecialTokens& special = runtime_.special;
   const SearchRequest& asked = request(live.record);
-  const auto never = [row](int32_t token) { row[static_cast<size_t>(token)] = kNever; };
+  std::vector<ChangedLogit> forbidden;
+  const auto never = [&](int32_t token) {
+    float& logit = row[static_cast<size_t>(token)];
+    if (logit != kNever) forbidden.push_back({token, std::exchange(logit, kNever)});
+  };
   never(special.start);
   if (!asked.config.allow_unknown) never(special.unknown);
   if (live.so_far.tokens.size() < asked.config.min_length) never(special.end);
@@ -254,11 +276,22 @@ void Frontier::forbid(const Live& live, std::span<float> row) const {
   }
   // Where nothing is left, it ends, however short.
   if (std::ranges::all_of(row, [](float logit) { return logit == kNever; })) {
-    row[static_cast<size_t>(special.end)] = 0.0f;
+    const auto end = std::ranges::find(forbidden, special.end, &ChangedLogit::token);
+    row[static_cast<size_t>(special.end)] = end == forbidden.end()
+                                                ? std::numeric_limits<float>::lowest()
+                                                : std::exchange(end->before, kNever);
   }
+  double left_out = kNever;
+  for (const ChangedLogit& each : forbidden) left_out = log_add(left_out, double{each.before});
+  return left_out;
 }
 
-NextTokens Frontier::penalised(const Tensor& logits, size_t k) {
+// Gives what the model itself expects after each row, or nothing where no row has penalties.
+std::vector<NextTokens::Unpenalised> Frontier::penalise(const Tensor& logits) {
+  const auto penalties = [this](const Live& live) {
+    return has_penalties(request(live.record).config);
+  };
+  if (std::ranges::none_of(live_, penalties)) return {};
   if (!penaliser_) penaliser_.emplace(model_.vocabulary());
   std::vector<NextTokens::Unpenalised> before(live_.size());
   {
@@ -267,17 +300,15 @@ NextTokens Frontier::penalised(const Tensor& logits, size_t k) {
       before[i].log_sum = plain.any(i) ? plain.log_sum(i) : 0;
   }
   for (size_t i = 0; i < live_.size(); ++i) {
+    if (!penalties(live_[i]) || forced(live_[i])) continue;
     const SearchRequest& asked = request(live_[i].record);
-    if (!has_penalties(asked.config) || forced(live_[i])) continue;
     const std::span<const int32_t> all = live_[i].so_far.tokens;
     const size_t given = std::min(asked.prefix.size(), all.size());
     before[i].changed = (*penaliser_)(asked.config, all.first(given), all.subspan(given),
                                       logits.slice_rows(i, 1).span());
     std::ranges::sort(before[i].changed, {}, &ChangedLogit::token);
   }
-  NextTokens next(logits, k);
-  next.unpenalised = std::move(before);
-  return next;
+  return before;
 }
 
 std::vector<Frontier::Finished> Frontier::advance(std::span<const Candidate> chosen) {

@@ -11,7 +11,8 @@
 
 namespace attend {
 
-// What a model expects after some rows, under penalties, and the likeliest tokens of each.
+// What a model expects after some rows, under penalties, and the likeliest tokens of each. Tokens
+// that must not follow are never among them, but keep their share of the probability.
 struct NextTokens {
   // What the model itself expects after a row that penalties have changed.
   struct Unpenalised {
@@ -25,7 +26,9 @@ struct NextTokens {
   std::vector<float> log_probabilities;  // [rows, k]
   std::vector<Unpenalised> unpenalised;  // [rows], or nothing where no row has penalties
 
-  NextTokens(Tensor rows, size_t count);
+  // left_out[i]: the log-sum of the powers of logits of row i that were set to -inf, -inf where
+  // none was; empty: none in any row.
+  NextTokens(Tensor rows, size_t count, std::span<const double> left_out = {});
 
   bool any(size_t row) const;  // false: nothing has a probability
   bool is_penalised(size_t row) const;
@@ -107,8 +110,8 @@ class Frontier {
   Tensor read_tokens();
   bool scores_a_prefix() const;
   void take_prefixes(const Tensor& all_logits, const Packing& read);
-  void forbid(const Live& live, std::span<float> row) const;
-  NextTokens penalised(const Tensor& logits, size_t k);
+  std::vector<NextTokens::Unpenalised> penalise(const Tensor& logits);
+  double forbid(const Live& live, std::span<float> row) const;
   void keep_rows(std::span<const size_t> ranks);
 
   const Generator& model_;

@@ -87,8 +87,10 @@ struct SearchConfig {
 };
 
 struct Hypothesis {
-  std::vector<int32_t> tokens;           // without start and end
-  std::vector<float> log_probabilities;  // of each token, and of the end where it was reached
+  std::vector<int32_t> tokens;  // without start and end
+  // Of each token, and of the end where it was reached. They are the model's own: tokens that must
+  // not be written keep their share.
+  std::vector<float> log_probabilities;
   double log_probability = 0;
   double score = 0;    // of a search under penalties, by what they leave of the log-probability
   bool ended = false;  // false: cut at max_length

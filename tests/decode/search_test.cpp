@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "attend/decode/score.h"
 #include "tests/decode/search_cases.h"
 #include "tests/decode/toy.h"
 #include "tests/errors.h"
@@ -26,10 +27,10 @@ std::vector<Hypothesis> enumerate(const Generator& model, const Batch& source,
     Tensor logits = model.step(*state, std::vector{kSpecial.start});
     for (const int32_t token : h.tokens) logits = model.step(*state, std::vector{token});
     std::vector<double> row(logits.span().begin(), logits.span().end());
-    row[kSpecial.start] = row[kSpecial.unknown] = -HUGE_VAL;
-    if (h.tokens.size() < config.min_length) row[kSpecial.end] = -HUGE_VAL;
     double sum = 0;
     for (const double x : row) sum += std::exp(x);
+    row[kSpecial.start] = row[kSpecial.unknown] = -HUGE_VAL;
+    if (h.tokens.size() < config.min_length) row[kSpecial.end] = -HUGE_VAL;
     for (size_t v = 0; v < row.size(); ++v) {
       if (row[v] == -HUGE_VAL) continue;
       Hypothesis next = h;
@@ -99,6 +100,38 @@ TEST(Search, GreedyTakesTheLikeliestAtEachStep) {
       EXPECT_EQ(found[s][0].log_probabilities.size(), tokens.size() + (found[s][0].ended ? 1 : 0));
     }
   }
+}
+
+// Tokens that must not be written keep their share of the probability.
+TEST(Search, LogProbabilitiesAreTheModelsOwn) {
+  const ToyGenerator model(kVocabulary, 7);
+  const Batch record = record_number(three_records(), 0);
+  SearchConfig beam{.beam = 3, .n_best = 3, .min_length = 3, .max_length = 6}, sample = beam,
+                                                                               narrow = beam;
+  sample.sample = true;
+  narrow.repetition_penalty = 1.3f;
+  for (const SearchConfig& config : {beam, sample, narrow}) {
+    for (const Prefixes& prefixes : {Prefixes{}, Prefixes{{4, 3}}}) {
+      const SearchRuntime runtime{.prefixes = prefixes, .banned = {{5}, {5}, {3, 3}}};
+      const auto found = search(model, record, config, runtime);
+      for (const Hypothesis& h : found.front()) {
+        const Scored own = score(model, record, one_sequence(h.tokens), kSpecial).front();
+        ASSERT_LE(h.log_probabilities.size(), own.log_probabilities.size());
+        double total = 0;
+        for (size_t t = 0; t < h.log_probabilities.size(); ++t) {
+          EXPECT_NEAR(h.log_probabilities[t], own.log_probabilities[t], 1e-5) << t;
+          total += double{own.log_probabilities[t]};
+        }
+        EXPECT_NEAR(h.log_probability, total, 1e-5);
+      }
+    }
+  }
+  // Where everything is forbidden, it ends, as probable as the model finds that.
+  const SearchRuntime nothing_left{.banned = {{3}, {4}, {5}}};
+  const Hypothesis none = search(model, record, beam, nothing_left).front().front();
+  EXPECT_TRUE(none.tokens.empty() && none.ended);
+  EXPECT_NEAR(none.log_probability,
+              score(model, record, one_sequence(none.tokens), kSpecial)[0].total, 1e-5);
 }
 
 TEST(Search, RowsAreLiveHypothesesOnly) {

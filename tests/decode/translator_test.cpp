@@ -7,6 +7,7 @@
 #include <atomic>
 #include <set>
 
+#include "attend/decode/score.h"
 #include "attend/models/label.h"
 #include "tests/decode/text_model.h"
 #include "tests/errors.h"
@@ -57,6 +58,21 @@ TEST(Translator, AnEmptyLineGoesOnFromItsStart) {
   const auto all = translate(lines, 0, starts);
   EXPECT_TRUE(all[0].texts[0].starts_with("ab"));
   EXPECT_GE(all[0].hypotheses[0].tokens.size(), 3u);
+}
+
+TEST(Translator, LogProbabilitiesAreThoseOfScoring) {
+  const TextModel model = small_model();
+  const Translator translate({model}, {.search = {.beam = 3, .n_best = 3, .max_length = 30}});
+  const std::vector<std::string> sources = {"abc", "e"};
+  const auto all = translate(sources);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (size_t n = 0; n < all[i].texts.size(); ++n) {
+      if (!all[i].hypotheses[n].ended) continue;
+      const auto scored =
+          score_text(model, std::span(&sources[i], 1), std::span(&all[i].texts[n], 1));
+      EXPECT_NEAR(all[i].hypotheses[n].log_probability, scored.front().scored.total, 1e-4);
+    }
+  }
 }
 
 TEST(Translator, RefusesAModelThatDoesNotTranslate) {

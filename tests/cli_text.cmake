@@ -1,0 +1,31 @@
+# Language models on the command line: cmake -DATTEND=... -DWORK=<a directory> -P cli_text.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/cli_expect.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+string(REPEAT "the cat sat on the mat .\nthe dog sat on the log .\n" 40 book)
+file(WRITE ${WORK}/book "${book}")
+string(REPEAT "ab\n" 200 letters)
+file(WRITE ${WORK}/letters "${letters}")
+set(writer ${WORK}/writer)
+set(small --vocabulary.kind character --data.context 32)
+expect(0 "trained 100 steps" train --preset gpt-nano --text ${WORK}/book --out ${writer} ${small} --model.gpt.layers 2
+  --model.gpt.dropout 0 --data.documents line --batch.tokens 512 --training.steps 100)
+set(ab ${WORK}/ab)
+expect(0 "trained 200 steps" train --preset gpt-nano --text ${WORK}/letters --out ${ab} ${small} --model.gpt.layers 1
+  --model.gpt.width 16 --model.gpt.heads 2 --model.gpt.dropout 0 --batch.tokens 256 --training.steps 200
+  --optimizer.rate 0.01 --schedule.warmup 5)
+
+# Log-probabilities are the model's own, those that the lens shows: tokens that are never written keep their share.
+set(raw ${WORK}/raw)
+expect(0 "trained 1 steps" train --preset gpt-nano --text ${WORK}/letters --out ${raw} ${small} --training.steps 1)
+foreach(way "--temperature;0" "--beam;2" "--best-of;2" "--repetition-penalty;2")
+  expect(0 "." generate ${raw} ab --min-tokens 4 --max-tokens 4 ${way} --json)
+  string(JSON text GET "${OUT}" text)
+  string(JSON said GET "${OUT}" token_log_probabilities 0)
+  expect(0 "." inspect ${raw} ab --target "${text}" --show lens --format json)
+  string(JSON stages LENGTH "${OUT}" cells)
+  math(EXPR last "${stages} - 1")
+  string(JSON probability GET "${OUT}" cells ${last} 2 probability)
+  execute_process(COMMAND awk "BEGIN { d = ${said} - log(${probability}); exit d * d > 1e-8 }" RESULT_VARIABLE differ)
+  expect_equal("${differ}" "0" "${way}: log-probability ${said} of a token with the probability ${probability}")
+endforeach()
