@@ -28,6 +28,9 @@ size_t draw(size_t count, double total, double uniform, const Mass& mass) {
   return last;
 }
 
+// How many samples a line has, or what else there is, changes none of its streams.
+uint64_t stream_of(size_t line, size_t sample) { return (uint64_t{line} << 32) + sample; }
+
 bool is_filtered(const SearchConfig& config) {
   return config.top_k > 0 || config.top_p < 1.0f || config.min_p > 0.0f || config.typical_p < 1.0f;
 }
@@ -127,7 +130,7 @@ void Sampler::sample(const Frontier& frontier, const NextTokens& next, LiveRange
     const size_t first = branches ? 0 : live.sample;
     const size_t end = branches ? asked.config.n_best : live.sample + 1;
     for (size_t number = first; number < end; ++number) {
-      const RandomStream random(asked.config.seed, asked.line * asked.config.n_best + number);
+      const RandomStream random(asked.config.seed, stream_of(asked.line, number));
       const double uniform{random.uniform(live.so_far.tokens.size())};
       const int32_t token =
           forced ? *forced : static_cast<int32_t>((*this)(row, likeliest, asked.config, uniform));

@@ -144,7 +144,8 @@ struct SearchRuntime {
   // The search throws Stopped at the first step after this becomes true.
   const std::atomic<bool>* stop = nullptr;
   Prefixes prefixes = {};
-  // The numbers of the records in the whole input, on which sampling depends; empty: 0, 1, 2 ...
+  // The numbers of the records in the whole input, which choose the random numbers of their
+  // samples; empty: 0, 1, 2 ...
   std::vector<size_t> lines = {};
   TokenSequences banned = {};  // never written, in any record
   std::vector<TokenSequences> banned_by_record = {};

@@ -107,8 +107,9 @@ class TextGenerator {
   // naming the command that is for it.
   TextGenerator(TextModel model, GenerationConfig config);
 
-  // A prompt's texts do not depend on the prompts beside it. Throws DataError where the model's
-  // output is not finite.
+  // A prompt's texts are a function of the prompt, the config and, where they are sampled, its
+  // number in the whole input; they do not depend on the prompts beside it. Throws DataError where
+  // the model's output is not finite.
   std::vector<Generation> operator()(std::span<const std::string> prompts,
                                      const GenerationRuntime& runtime = {}) const;
   std::vector<Generation> operator()(std::vector<std::vector<int32_t>> prompts,

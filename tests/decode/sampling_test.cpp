@@ -162,7 +162,7 @@ TEST(Sampling, FollowsTheStreamOfItsLineAndSample) {
   for (size_t s = 0; s < 3; ++s) {
     std::vector<std::vector<int32_t>> expected;
     for (size_t sample = 0; sample < 3; ++sample) {
-      const RandomStream random(config.seed, lines[s] * config.n_best + sample);
+      const RandomStream random(config.seed, (uint64_t{lines[s]} << 32) + sample);
       const auto state = model.start(record_number(three_records(), s));
       std::vector<int32_t> tokens = {kSpecial.start};
       while (tokens.size() <= config.max_length) {
@@ -181,6 +181,24 @@ TEST(Sampling, FollowsTheStreamOfItsLineAndSample) {
     std::ranges::sort(actual);
     EXPECT_EQ(actual, expected);
   }
+}
+
+TEST(Sampling, DoesNotDependOnHowManySamplesThereAre) {
+  const ToyGenerator model(7, 4);
+  SearchConfig config{.n_best = 2, .sample = true, .min_length = 8, .max_length = 8};
+  const auto tokens_of = [&](size_t samples) {
+    config.n_best = samples;
+    std::vector<std::vector<std::vector<int32_t>>> all;
+    for (const auto& hypotheses : search(model, three_records(), config)) {
+      for (auto& tokens = all.emplace_back(); const Hypothesis& h : hypotheses) {
+        tokens.push_back(h.tokens);
+      }
+      std::ranges::sort(all.back());
+    }
+    return all;
+  };
+  const auto two = tokens_of(2), nine = tokens_of(9);
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::ranges::includes(nine[i], two[i])) << i;
 }
 
 // What all samples start with is read once.

@@ -98,6 +98,23 @@ TEST(TextGenerator, SamplesShareTheirPrompt) {
   EXPECT_EQ(five.front().texts.front().tokens, one.front().texts.front().tokens);
 }
 
+// A prompt's place in the input chooses its random numbers, and how many samples there are does
+// not.
+TEST(TextGenerator, SamplesFollowThePlaceOfTheirPrompt) {
+  GenerationConfig config = short_texts();
+  config.min_tokens = config.max_tokens = 12;
+  const auto one = TextGenerator(toy_language_model(), config)(kPrompts);
+  config.samples = 3;
+  const auto three = TextGenerator(toy_language_model(), config)(kPrompts);
+  for (size_t i = 0; i < kPrompts.size(); ++i) {
+    EXPECT_EQ(three[i].texts.front().tokens, one[i].texts.front().tokens) << i;
+  }
+  const auto twice = TextGenerator(toy_language_model(), config)(std::vector<std::string>(2, "ab"));
+  for (const GeneratedText& first : twice[0].texts) {
+    for (const GeneratedText& second : twice[1].texts) EXPECT_NE(first.tokens, second.tokens);
+  }
+}
+
 TEST(TextGenerator, BestOfGivesTheLikeliestByMeanLogProbability) {
   GenerationConfig config = short_texts();
   config.samples = 6;
