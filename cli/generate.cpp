@@ -93,10 +93,12 @@ class Generating {
       notes_.about_unknown(generator_.tokenizer().special(), ids.back());
     }
     output_.begin(prompts, done_);
-    const auto all = generator_(std::move(ids),
-                                {.on_text = [this](const TextPiece& piece) { output_.add(piece); },
-                                 .stop = &stop_,
-                                 .first_line = done_});
+    const auto all = generator_(
+        std::move(ids),
+        {.on_text = [this](const TextPiece& piece) { output_.add(piece); },
+         .on_closed = [this](size_t prompt, const Generation&) { output_.close(prompt); },
+         .stop = &stop_,
+         .first_line = done_});
     output_.end();
     for (const Generation& generation : all) notes_.about(generation, ++done_);
   }

@@ -64,8 +64,21 @@ void GenerateOutput::add(const TextPiece& piece) {
     const size_t line = first_line_ + piece.prompt;
     kept.text = output_text(json_text(as_json(piece, prompts_[piece.prompt], line)));
   }
+  print_kept();
+}
+
+void GenerateOutput::close(size_t prompt) {
+  for (Kept& kept : std::span(kept_).subspan(prompt * texts_each_, texts_each_)) {
+    kept.missing = !kept.finished && kept.text.empty();
+    kept.finished = true;
+  }
+  print_kept();
+}
+
+void GenerateOutput::print_kept() {
   for (; turn_ < kept_.size(); ++turn_) {
     Kept& now = kept_[turn_];
+    if (now.missing && !started_) continue;
     if (now.text.empty() && !now.finished) return;
     start_text();
     if (!now.text.empty()) {

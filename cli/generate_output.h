@@ -29,6 +29,8 @@ class GenerateOutput {
   void begin(std::span<const std::string> prompts, size_t first_line);
   // Prints a piece, or keeps it until it is its text's turn.
   void add(const TextPiece& piece);
+  // A prompt has no more texts than those that were finished.
+  void close(size_t prompt);
   // Ends a line that is open.
   void end();
 
@@ -36,8 +38,10 @@ class GenerateOutput {
   struct Kept {
     std::string text;
     bool finished = false;
+    bool missing = false;  // it never came
   };
 
+  void print_kept();
   void start_text();
   void end_text();
   void print_json(const TextPiece& piece);

@@ -15,6 +15,14 @@ expect(0 "trained 200 steps" train --preset gpt-nano --text ${WORK}/letters --ou
   --model.gpt.width 16 --model.gpt.heads 2 --model.gpt.dropout 0 --batch.tokens 256 --training.steps 200
   --optimizer.rate 0.01 --schedule.warmup 5)
 
+# Every prompt has its texts, also where a beam finds fewer than were asked for; they are numbered by rank.
+expect(0 "." generate ${ab} a b ab --beam 8 -n 8 --max-tokens 1 --separator "--")
+string(REGEX MATCHALL "--\n" separators "${OUT}")
+list(LENGTH separators separators)
+expect_equal("${separators}" "11" "texts of a beam")
+expect(0 "{.line.:0,.sample.:3,.*{.line.:1,.sample.:0,.*{.line.:2,.sample.:3," generate ${ab} a b ab --beam 8 -n 8
+  --max-tokens 1 --json)
+
 # Log-probabilities are the model's own, those that the lens shows: tokens that are never written keep their share.
 set(raw ${WORK}/raw)
 expect(0 "trained 1 steps" train --preset gpt-nano --text ${WORK}/letters --out ${raw} ${small} --training.steps 1)

@@ -96,6 +96,9 @@ struct GenerationRuntime {
   // Hears of pieces as they are written; where best_of or a beam has to decide, of whole texts.
   // Those of several texts come interleaved.
   std::function<void(const TextPiece&)> on_text = {};
+  // Hears of each prompt once, after the last piece of its texts: of a beam they may be fewer than
+  // were asked for.
+  std::function<void(size_t prompt, const Generation& of)> on_closed = {};
   // Texts end at the first step after this becomes true; prompts that wait have none.
   const std::atomic<bool>* stop = nullptr;
   size_t first_line = 0;  // number of the first prompt in the whole input: sampling depends on it

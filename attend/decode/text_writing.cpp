@@ -142,10 +142,17 @@ void TextWriting::close(size_t prompt) {
   }
   open_tokens_ -= open_[prompt].tokens;
   std::ranges::sort(texts, {}, &GeneratedText::sample);
-  if (streams_) return;
+  if (!streams_) rank(prompt);
+  if (runtime_.on_closed) runtime_.on_closed(prompt, all_[prompt]);
+}
+
+void TextWriting::rank(size_t prompt) {
+  std::vector<GeneratedText>& texts = all_[prompt].texts;
   std::ranges::stable_sort(texts, std::greater(), &GeneratedText::score);
   texts.resize(std::min(texts.size(), generator_.config().samples));
-  for (size_t i = 0; i < texts.size(); ++i) say(prompt, i, texts[i].text, &texts[i]);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    say(prompt, i, texts[i].text, &texts[i]);
+  }
 }
 
 void TextWriting::interrupt() {

@@ -25,7 +25,7 @@ class TextWriting {
     StopText stop;
     std::string text = {}, fresh = {};  // all of it; what has become certain in this step
 
-    void add(std::string more) {
+    void add(const std::string& more) {
       text += more;
       fresh += more;
     }
@@ -47,6 +47,7 @@ class TextWriting {
   void add_text(size_t prompt, GeneratedText text, const Hypothesis& hypothesis,
                 const Writer& writer);
   void close(size_t prompt);
+  void rank(size_t prompt);
   void close_finished();
   void interrupt();
   void say(size_t prompt, size_t place, std::string_view text, const GeneratedText* finished) const;

@@ -115,6 +115,31 @@ TEST(TextGenerator, SamplesFollowThePlaceOfTheirPrompt) {
   }
 }
 
+// A beam may find fewer texts than were asked for.
+TEST(TextGenerator, SaysWhenAPromptHasAllItsTexts) {
+  std::vector<GenerationConfig> ways = all_ways();
+  for (GenerationConfig& config : ways) config.max_tokens = 1;
+  ways[3].beam = ways[3].samples = 40;
+  ways[3].stop.clear();
+  for (const GenerationConfig& config : ways) {
+    std::map<size_t, size_t> texts, closed;
+    const auto all = TextGenerator(toy_language_model(), config)(
+        kPrompts, {.on_text =
+                       [&](const TextPiece& piece) {
+                         EXPECT_FALSE(closed.contains(piece.prompt));
+                         texts[piece.prompt] += piece.finished != nullptr ? 1 : 0;
+                       },
+                   .on_closed =
+                       [&](size_t prompt, const Generation& of) {
+                         EXPECT_FALSE(closed.contains(prompt));
+                         closed[prompt] = of.texts.size();
+                       }});
+    EXPECT_EQ(closed.size(), kPrompts.size());
+    EXPECT_EQ(closed, texts);
+    EXPECT_EQ(closed[0] < config.samples, config.beam == 40);
+  }
+}
+
 TEST(TextGenerator, BestOfGivesTheLikeliestByMeanLogProbability) {
   GenerationConfig config = short_texts();
   config.samples = 6;
