@@ -72,7 +72,7 @@ struct GeneratedText {
   double log_probability = 0;                 // of all of them
   double score = 0;                           // by which best_of and beam rank it
   FinishReason finish = FinishReason::kLength;
-  size_t sample = 0;   // its number among the samples of its prompt
+  size_t sample = 0;   // its number among the samples of its prompt; of a beam, its rank
   size_t rolled = 0;   // how often the context was full
   double seconds = 0;  // until it was finished
 };

@@ -151,6 +151,7 @@ void TextWriting::rank(size_t prompt) {
   std::ranges::stable_sort(texts, std::greater(), &GeneratedText::score);
   texts.resize(std::min(texts.size(), generator_.config().samples));
   for (size_t i = 0; i < texts.size(); ++i) {
+    if (!config_.sample) texts[i].sample = i;
     say(prompt, i, texts[i].text, &texts[i]);
   }
 }

@@ -140,6 +140,16 @@ TEST(TextGenerator, SaysWhenAPromptHasAllItsTexts) {
   }
 }
 
+TEST(TextGenerator, NumbersTheTextsOfABeamByTheirRank) {
+  GenerationConfig config = short_texts();
+  config.beam = 4;
+  config.samples = 3;
+  for (const Generation& generation : TextGenerator(toy_language_model(), config)(kPrompts)) {
+    ASSERT_EQ(generation.texts.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(generation.texts[i].sample, i);
+  }
+}
+
 TEST(TextGenerator, BestOfGivesTheLikeliestByMeanLogProbability) {
   GenerationConfig config = short_texts();
   config.samples = 6;
