@@ -37,3 +37,9 @@ foreach(way "--temperature;0" "--beam;2" "--best-of;2" "--repetition-penalty;2")
   execute_process(COMMAND awk "BEGIN { d = ${said} - log(${probability}); exit d * d > 1e-8 }" RESULT_VARIABLE differ)
   expect_equal("${differ}" "0" "${way}: log-probability ${said} of a token with the probability ${probability}")
 endforeach()
+
+# Settings are named one by one.
+expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
+expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)
+expect(1 "2 texts, but greedy decoding .temperature 0. has one; use a beam of 2, or a temperature above 0"
+  generate ${writer} the --temperature 0 -n 2)

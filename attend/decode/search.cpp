@@ -118,24 +118,20 @@ void SearchConfig::check() const {
     throw ConfigError("search: {} best of a beam of {}; widen the beam or ask for fewer", n_best,
                       beam);
   }
-  if (!(temperature > 0.0f && std::isfinite(temperature)) || !(top_p > 0.0f && top_p <= 1.0f)) {
-    throw ConfigError(
-        "search: temperature {} and top_p {}; the first must be finite and above 0, the second in "
-        "(0, 1]",
-        temperature, top_p);
-  }
-  if (!(min_p >= 0.0f && min_p <= 1.0f) || !(typical_p > 0.0f && typical_p <= 1.0f)) {
-    throw ConfigError(
-        "search: min_p {} and typical_p {}; the first must be in [0, 1], the second in (0, 1]",
-        min_p, typical_p);
-  }
-  if (!(repetition_penalty > 0.0f && std::isfinite(repetition_penalty)) ||
-      !std::isfinite(presence_penalty) || !std::isfinite(frequency_penalty)) {
-    throw ConfigError(
-        "search: repetition_penalty {}, presence_penalty {} and frequency_penalty {}; they must be "
-        "finite, and the first above 0",
-        repetition_penalty, presence_penalty, frequency_penalty);
-  }
+  const auto require = [](bool good, const char* name, float value, const char* what) {
+    if (!good) throw ConfigError("search: {} {}; it must be {}", name, value, what);
+  };
+  const auto is_share = [](float value) { return value > 0.0f && value <= 1.0f; };
+  const auto is_positive = [](float value) { return value > 0.0f && std::isfinite(value); };
+  constexpr const char *kShare = "above 0 and at most 1", *kPositive = "finite and above 0",
+                       *kFinite = "finite";
+  require(is_positive(temperature), "temperature", temperature, kPositive);
+  require(is_share(top_p), "top_p", top_p, kShare);
+  require(min_p >= 0.0f && min_p <= 1.0f, "min_p", min_p, "at least 0 and at most 1");
+  require(is_share(typical_p), "typical_p", typical_p, kShare);
+  require(is_positive(repetition_penalty), "repetition_penalty", repetition_penalty, kPositive);
+  require(std::isfinite(presence_penalty), "presence_penalty", presence_penalty, kFinite);
+  require(std::isfinite(frequency_penalty), "frequency_penalty", frequency_penalty, kFinite);
   if (!std::isfinite(length_penalty)) {
     throw ConfigError("search: a length_penalty of {}; it must be finite", length_penalty);
   }

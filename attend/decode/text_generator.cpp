@@ -1,6 +1,7 @@
 #include "attend/decode/text_generator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
@@ -39,6 +40,16 @@ void GenerationConfig::check() const {
   if (best_of > 0 && best_of < samples) {
     throw ConfigError("generate: the {} best of {}; best_of must be at least samples", samples,
                       best_of);
+  }
+  if (!(search.temperature >= 0.0f && std::isfinite(search.temperature))) {
+    throw ConfigError("generate: temperature {}; it must be finite and at least 0",
+                      search.temperature);
+  }
+  if (!made.sample && beam == 0 && samples > 1) {
+    throw ConfigError(
+        "generate: {0} texts, but greedy decoding (temperature 0) has one; use a beam of {0}, or a "
+        "temperature above 0",
+        samples);
   }
   if (!made.sample && samples > made.beam) {
     throw ConfigError("generate: {} texts of a beam of {}; widen the beam, or sample", samples,

@@ -233,7 +233,16 @@ TEST(Search, ErrorsNameTheValues) {
         run_with({.prefixes = {{}, {7}, {}}});
       },
       "prefix token 7 of a vocabulary of 6");
-  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.top_p = 0; }); }, "top_p 0");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.top_p = 0; }); },
+                            "search: top_p 0; it must be");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.min_p = 2; }); },
+                            "search: min_p 2; it must be");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.typical_p = 0; }); },
+                            "search: typical_p 0; it must be");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.temperature = 0; }); },
+                            "search: temperature 0; it must be");
+  expect_error<ConfigError>([&] { run([](SearchConfig& c) { c.repetition_penalty = 0; }); },
+                            "search: repetition_penalty 0; it must be");
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     const std::string text = fmt::format("{}", bad);

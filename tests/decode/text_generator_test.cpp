@@ -282,6 +282,16 @@ TEST(TextGenerator, RefusesOtherModelsAndSettingsThatCannotBe) {
   expect_error<ConfigError>(
       [] { TextGenerator(small_text_model(TokenizerKind::kCharacter, {"abc"}), {}); },
       "use `attend translate`");
+  const auto expect_refusal = [](GenerationConfig config, const char* why) {
+    expect_error<ConfigError>([&] { config.check(); }, why);
+  };
+  GenerationConfig greedy, cold;
+  greedy.search.temperature = 0, greedy.samples = 2;
+  expect_refusal(greedy,
+                 "generate: 2 texts, but greedy decoding (temperature 0) has one; use a "
+                 "beam of 2, or a temperature above 0");
+  cold.search.temperature = -1;
+  expect_refusal(cold, "generate: temperature -1; it must be finite and at least 0");
   const auto refused = [](const std::function<void(GenerationConfig&)>& change) {
     GenerationConfig config;
     change(config);
@@ -290,8 +300,7 @@ TEST(TextGenerator, RefusesOtherModelsAndSettingsThatCannotBe) {
   refused([](GenerationConfig& c) { c.best_of = 2, c.samples = 3; });
   refused([](GenerationConfig& c) { c.best_of = 2, c.beam = 3; });
   refused([](GenerationConfig& c) { c.beam = 2, c.samples = 3; });
-  refused([](GenerationConfig& c) { c.search.temperature = 0, c.samples = 2; });
-  refused([](GenerationConfig& c) { c.search.temperature = -1; });
+  refused([](GenerationConfig& c) { c.search.temperature = -1, c.beam = 2; });
   refused([](GenerationConfig& c) { c.search.min_p = 1.5f; });
   refused([](GenerationConfig& c) { c.search.typical_p = 0; });
   refused([](GenerationConfig& c) { c.stop = {"a", ""}; });
