@@ -45,7 +45,7 @@ class Conversation {
     const Generation written =
         generator_({ids_}, {.on_text = print, .stop = &stop_, .first_line = turn_++}).front();
     if (open_line) write_text("\n");
-    if (stop_) forget_stop();
+    forget_interrupt();
     if (written.texts.empty()) return;
     const GeneratedText& text = written.texts.front();
     append(text.tokens);
@@ -92,6 +92,7 @@ int run_interactive(const TextGenerator& generator, GenerateNotes& notes,
     conversation.take(input->line());
   }
   if (person) notify("\n");
+    if (stop) return stopped_exit_code();
   return 0;
 }
 

@@ -22,7 +22,10 @@ double seconds_now() {
 void on_signal(int number) {
   // timeout(1) and its like tell the program and then its whole group: what comes within a second
   // is still the first one.
-  if (stop && seconds_now() - stopped_at < 1.0) return;
+  if (stop && seconds_now() - stopped_at < 1.0) {
+    if (number == SIGTERM) stop_signal = number;
+    return;
+  }
   if (stop || ends_program) {
     signal(number, SIG_DFL);
     raise(number);
@@ -46,7 +49,9 @@ const std::atomic<bool>& stop_on_signals(std::string_view message) {
 
 int stopped_exit_code() { return 128 + stop_signal; }
 
-void forget_stop() { stop = false; }
+void forget_interrupt() {
+  if (stop_signal == SIGINT) stop = false;
+}
 
 SignalsEndProgram::SignalsEndProgram() { ends_program = true; }
 SignalsEndProgram::~SignalsEndProgram() { ends_program = false; }

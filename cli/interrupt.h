@@ -13,8 +13,9 @@ const std::atomic<bool>& stop_on_signals(std::string_view message = "");
 // 128 + n, where signal n asked for an end.
 int stopped_exit_code();
 
-// What was asked for has ended: the next signal is a first one again.
-void forget_stop();
+// Where Ctrl-C asked for an end, that has come: the next signal is a first one again. SIGTERM ends
+// the program and is not forgotten.
+void forget_interrupt();
 
 // While one lives, nothing is to be ended cleanly: the first signal ends the program.
 class SignalsEndProgram {

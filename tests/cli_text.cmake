@@ -38,6 +38,21 @@ foreach(way "--temperature;0" "--beam;2" "--best-of;2" "--repetition-penalty;2")
   expect_equal("${differ}" "0" "${way}: log-probability ${said} of a token with the probability ${probability}")
 endforeach()
 
+# SIGTERM ends a conversation, in which Ctrl-C ends only what is being written.
+file(WRITE ${WORK}/typed "the cat\n")
+execute_process(COMMAND timeout --preserve-status -s TERM 2 ${ATTEND} generate ${writer} --interactive
+  --min-tokens 1000000 --max-tokens 1000000 INPUT_FILE ${WORK}/typed RESULT_VARIABLE result OUTPUT_VARIABLE out
+  ERROR_VARIABLE err)
+if(NOT result EQUAL 143 OR NOT out MATCHES "^ sat on .*\n$")
+  message(FATAL_ERROR "A conversation that is terminated: exit ${result}, ${err}")
+endif()
+execute_process(COMMAND timeout --preserve-status -s INT 2 ${ATTEND} generate ${writer} --interactive
+  --min-tokens 1000000 --max-tokens 1000000 INPUT_FILE ${WORK}/typed RESULT_VARIABLE result OUTPUT_VARIABLE out
+  ERROR_VARIABLE err)
+if(NOT result EQUAL 0 OR NOT out MATCHES "^ sat on .*\n$")
+  message(FATAL_ERROR "A conversation that is interrupted: exit ${result}, ${err}")
+endif()
+
 # Settings are named one by one.
 expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)
