@@ -49,8 +49,10 @@ class Conversation {
     if (written.texts.empty()) return;
     const GeneratedText& text = written.texts.front();
     append(text.tokens);
-    if (!text.text.empty()) at_line_start_ = text.text.ends_with('\n');
-    notes_.about(written, turn_ - 1);
+    // What stopped it is not shown, but is part of the text.
+    const std::string all = generator_.tokenizer().decode(text.tokens);
+    if (!all.empty()) at_line_start_ = all.ends_with('\n');
+    notes_.about(written, turn_);
     if (text.finish != FinishReason::kEnded) return;
     notes_.about_end();
     start_over();
@@ -90,9 +92,9 @@ int run_interactive(const TextGenerator& generator, GenerateNotes& notes,
       if (!next_whole(*input)) break;
     }
     conversation.take(input->line());
+    if (stop) return stopped_exit_code();
   }
   if (person) notify("\n");
-    if (stop) return stopped_exit_code();
   return 0;
 }
 

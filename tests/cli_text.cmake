@@ -53,6 +53,14 @@ if(NOT result EQUAL 0 OR NOT out MATCHES "^ sat on .*\n$")
   message(FATAL_ERROR "A conversation that is interrupted: exit ${result}, ${err}")
 endif()
 
+# A line feed that stopped the model is the only one before the next line: `ab`, line feed, `ab`.
+file(WRITE ${WORK}/typed "ab\nab\n")
+set(INPUT ${WORK}/typed)
+set(in_turns generate ${ab} --interactive --stop "\\n" --temperature 0)
+expect(0 "prompt 2 has 5 tokens; the model read the last 4" ${in_turns} --context 4)
+expect(0 "^$" ${in_turns} --context 6)
+set(INPUT /dev/null)
+
 # Settings are named one by one.
 expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)
