@@ -49,19 +49,47 @@ void check_outputs(const InspectOptions& options, const TextModel& model) {
   }
 }
 
-Trace trace_of(const InspectOptions& options, const TextModel& model) {
-  const Signature signature = model.model->signature();
-  // A model that reads nothing but what it writes may be given all of that.
-  const bool complete = options.target_given && !model.read();
-  const std::string source =
-      options.source_given || complete ? options.source : line_of_standard_input();
-  TraceTexts texts = texts_of(signature, source, options.target);
+// What --input has, by the name of the sequence.
+TraceTexts named_texts(const InspectOptions& options, const Signature& signature) {
+  TraceTexts texts;
   for (const std::string& input : options.inputs) {
     const size_t end = input.find('=');
-    texts[input.substr(0, end)] = input.substr(end + 1);
+    const std::string name = signature.column(input.substr(0, end)).name;  // or throws
+    if (texts.emplace(name, input.substr(end + 1)).second) continue;
+    throw ConfigError("inspect: '{}' is given twice; leave out one --input", name);
   }
+  return texts;
+}
+
+// The texts of all sequences, each from one place: an argument or standard input, --target, or
+// --input.
+TraceTexts given_texts(const InspectOptions& options, const TextModel& model) {
+  const Signature signature = model.model->signature();
+  TraceTexts named = named_texts(options, signature);
+  for (const auto& [name, _] : texts_of(signature, "")) {  // the one that the argument is for
+    if (!options.source_given || !named.contains(name)) continue;
+    throw ConfigError("inspect: '{}' is given twice; leave out the argument or --input", name);
+  }
+  for (const auto& [name, _] : named) {
+    const ColumnSpec& column = signature.column(name);
+    if (!options.target_given || !(column.written || column.kind == ColumnKind::kLabel)) continue;
+    throw ConfigError("inspect: '{}' is given twice; leave out --target or --input", name);
+  }
+  // A model that reads nothing but what it writes may be given all of that.
+  const bool complete = options.target_given && !model.read();
+  const bool asked =
+      !options.source_given && !complete && !named.contains(texts_of(signature, "").begin()->first);
+  TraceTexts texts =
+      texts_of(signature, asked ? line_of_standard_input() : options.source, options.target);
+  named.merge(texts);
+  return named;
+}
+
+Trace trace_of(const InspectOptions& options, const TextModel& model) {
+  const TraceTexts texts = given_texts(options, model);
+  const Signature signature = model.model->signature();
   for (const auto& [name, text] : texts) {
-    const ColumnSpec& column = signature.column(name);  // throws where there is none
+    const ColumnSpec& column = signature.column(name);
     check_length("inspect", column, model.tokenizer(name).encode(text).size(), kMostLineTokens);
   }
   check_outputs(options, model);
