@@ -85,6 +85,16 @@ TraceTexts given_texts(const InspectOptions& options, const TextModel& model) {
   return named;
 }
 
+// The prompt of a language model does not count, as in `attend generate`.
+void count_after_prompt(const TextModel& model, const TraceTexts& texts, SearchConfig& search) {
+  if (model.model->generator() == nullptr || model.read()) return;
+  const std::string name = model.written().name;
+  const size_t prompt = model.tokenizer(name).encode(texts.at(name)).size();
+  const size_t most = search.max_length > 0 ? search.max_length : kLengthWithoutInput;
+  search.max_length = std::min<size_t>(prompt + most, limits::kLength.high);
+  search.min_length = std::min<size_t>(prompt + search.min_length, limits::kLength.high);
+}
+
 Trace trace_of(const InspectOptions& options, const TextModel& model) {
   const TraceTexts texts = given_texts(options, model);
   const Signature signature = model.model->signature();
@@ -96,6 +106,7 @@ Trace trace_of(const InspectOptions& options, const TextModel& model) {
   if (options.target_given) return given_trace(model, texts);
   SearchConfig search;
   options.search.apply(search);
+  count_after_prompt(model, texts, search);
   return written_trace(model, texts, search);
 }
 

@@ -61,6 +61,14 @@ expect(0 "prompt 2 has 5 tokens; the model read the last 4" ${in_turns} --contex
 expect(0 "^$" ${in_turns} --context 6)
 set(INPUT /dev/null)
 
+# What is inspected of a language model is its prompt, and as many tokens more as were asked for.
+expect(0 "^the cat sat\n" inspect ${writer} "the cat" --max-length 4 --layer layers.0.self)
+expect(0 "^the cat sat on\n" inspect ${writer} "the cat" --min-length 7 --max-length 7 --layer layers.0.self)
+expect(0 "^the dog sat\n" inspect ${writer} --input "text=the dog" --max-length 4 --layer layers.0.self)
+expect(1 "inspect: .text. is given twice; leave out the argument or --input" inspect ${writer} "the cat" --input text=abc)
+expect(1 "inspect: .text. is given twice; leave out one --input" inspect ${writer} --input text=a --input text=b)
+expect(1 "inspect: .text. is given twice; leave out --target or --input" inspect ${writer} --input text=a --target b)
+
 # Settings are named one by one.
 expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)

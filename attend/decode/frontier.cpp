@@ -14,7 +14,6 @@ namespace attend {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
-constexpr size_t kLengthWithoutInput = 256;
 
 // log(e^a + e^b).
 double log_add(double a, double b) {

@@ -16,6 +16,9 @@ namespace attend {
 
 struct TextModel;
 
+// The longest hypothesis of a record that reads nothing, where SearchConfig does not say.
+inline constexpr size_t kLengthWithoutInput = 256;
+
 // Settings, and nothing else: each record may have its own.
 struct SearchConfig {
   size_t beam = 5;      // hypotheses kept for a record; 1 is greedy
