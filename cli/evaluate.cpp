@@ -49,12 +49,19 @@ int run_evaluate(const EvaluateOptions& options) {
   return 0;
 }
 
-// Options that would do nothing.
-void check_needless(const EvaluateOptions& options, const CLI::App& parser) {
+// All that follows --text is taken for files of it, but a model is a directory.
+void take_model(EvaluateOptions& options) {
+  if (options.with_model() || options.text.size() < 2) return;
+  std::error_code none;
+  if (!std::filesystem::is_directory(options.text.back(), none)) return;
+  options.model = options.text.back();
+  options.text.pop_back();
+}
+
+// Options that would do nothing, whatever the model is.
+void check_needless(const EvaluateOptions& options) {
   const auto refuse = [&](std::initializer_list<const char*> names, const char* why) {
-    for (const char* name : names) {
-      if (parser.count(name) > 0) throw CLI::ValidationError(name, why);
-    }
+    refuse_options(options, names, why);
   };
   if (!options.with_model()) {
     const char* const why = "goes with a model";
@@ -76,7 +83,7 @@ void check_needless(const EvaluateOptions& options, const CLI::App& parser) {
 }
 
 // What the parser cannot say by itself.
-void check(const EvaluateOptions& options, const CLI::App& parser) {
+void check(const EvaluateOptions& options) {
   check_search_flags(options.search);
   const int jobs = int{options.with_model()} + int{!options.hypotheses.empty()} +
                    int{!options.alignments.empty()};
@@ -96,7 +103,7 @@ void check(const EvaluateOptions& options, const CLI::App& parser) {
   if (!options.source.empty() && !options.text.empty()) {
     throw CLI::ValidationError("--text", "does not go with --source");
   }
-  check_needless(options, parser);
+  check_needless(options);
   if (options.grouped && (!options.with_model() || !options.references.empty())) {
     throw CLI::ValidationError(
         "--grouped", "takes all references from --target, or from the second column of --source");
@@ -125,8 +132,8 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
   parser
       .add_option(
           "--text", options.text,
-          "text of a language model, or lines to label, also .gz; without --label, lines and "
-          "labels with a tab between")
+          "files of text for a language model, or lines to label, also .gz; without --label, lines "
+          "and labels with a tab between")
       ->type_name("FILE");
   parser.add_option("--label", options.label, "the right labels, line by line as the text")
       ->type_name("FILE");
@@ -208,7 +215,11 @@ Command add_evaluate(CLI::App& app) {
       "The last one finds the layer and head that align words best; --alignment-layer best of "
       "translate\n"
       "and score then uses them.");
-  parser->callback([=] { check(*options, *parser); });
+  options->parser = parser;
+  parser->callback([=] {
+    take_model(*options);
+    check(*options);
+  });
   return {parser, [options] { return run_evaluate(*options); }};
 }
 

@@ -11,8 +11,10 @@
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
 #include "attend/train/task.h"
+#include "cli/counted.h"
 #include "cli/evaluate_parts.h"
 #include "cli/labels.h"
+#include "cli/search_flags.h"
 
 namespace attend::cli {
 namespace {
@@ -20,7 +22,7 @@ namespace {
 MetricResult perplexity_result(const LikelihoodStats& stats, std::string_view unit) {
   const double nats = nats_per_token(stats);
   return {perplexity(stats),
-          fmt::format("{:.4f} nats in each of {} {}", nats, stats.tokens, unit),
+          fmt::format("{:.4f} nats in each of {}", nats, counted(stats.tokens, unit)),
           {{"nats_per_token", nats}, {"tokens", stats.tokens}}};
 }
 
@@ -30,7 +32,7 @@ MetricResult measure_perplexity(const TextModel& model, std::span<const std::str
   for (const ScoredText& text : score_text(model, sources, targets, batch)) {
     stats += {text.scored.total, text.scored.log_probabilities.size()};
   }
-  return perplexity_result(stats, "tokens");
+  return perplexity_result(stats, "token");
 }
 
 // File by file, with empty lines where a source has fewer references than others.
@@ -68,6 +70,7 @@ Results evaluate_generator(const EvaluateOptions& options, const TextModel& mode
   TranslatorConfig config{.batch_tokens = options.batching.batch_tokens};
   options.search.apply(config.search);
   const LinePairs pairs = source_pairs(options);
+  refuse_options(options, {"--label"}, "goes with a model that gives labels; use --target");
   check_lengths(options, model, pairs);
   EvaluatedTexts texts;
   for (const auto& file : options.references) {
@@ -97,6 +100,13 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
   if (options.text.empty()) {
     throw ConfigError("evaluate: the model continues a text; give --text FILE");
   }
+  const char* const why =
+      "does not go with a language model, of which the perplexity of --text is measured and "
+      "nothing "
+      "is written";
+  refuse_options(options, {"--label", "--target", "--references", "--grouped", "--lowercase"}, why);
+  refuse_options(options, {"--tokenize", "--longest-line"}, why);
+  refuse_search_flags(options.search, why);
   TextReading reading;
   options.reading.apply(reading);
   const RunConfig trained = trained_config({options.model});
@@ -104,30 +114,37 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
   const size_t stride = reading.stride.value_or(context);
   const TextLikelihood text = text_likelihood(
       model,
-      {.files = {options.text}, .documents = reading.documents.value_or(trained.data.documents)},
+      {.files = options.text, .documents = reading.documents.value_or(trained.data.documents)},
       {.context = context, .stride = stride, .batch_tokens = options.batching.batch_tokens});
-  MetricResult result = perplexity_result(text.stats, "tokens");
+  tell_repairs(text.read, options.text.size() == 1 ? options.text.front().string() : "--text");
+  MetricResult result = perplexity_result(text.stats, "token");
   result.detail += fmt::format(", context {}, stride {}", context, stride);
-  if (text.unknown > 0) result.detail += fmt::format("; {} are unknown", text.unknown);
+  if (text.unknown > 0) result.detail += fmt::format("; {} unknown", text.unknown);
   result.figures["documents"] = text.documents;
   result.figures["unknown"] = text.unknown;
   return {{kPerplexity, result},
           {"bits_per_character",
            {text.bits_per_character(),
-            fmt::format(
-                "{} characters in {}", text.characters,
-                text.documents == 1 ? "1 document" : fmt::format("{} documents", text.documents)),
+            fmt::format("{} in {}", counted(text.characters, "character"),
+                        counted(text.documents, "document")),
             {{"characters", text.characters}}}},
           {"bits_per_byte",
-           {text.bits_per_byte(), fmt::format("{} bytes", text.bytes), {{"bytes", text.bytes}}}}};
+           {text.bits_per_byte(), counted(text.bytes, "byte"), {{"bytes", text.bytes}}}}};
 }
 
 // Labels that the model does not have count as wrong, and are left out of the perplexity.
 Results evaluate_classifier(const EvaluateOptions& options, const TextModel& model) {
   check_metrics(options, {kAccuracy, kPerplexity}, "a model that gives labels");
-  const std::filesystem::path& text = options.text.empty() ? options.source : options.text;
+  const char* const why = "does not go with a model that gives labels, which writes no text";
+  refuse_options(options, {"--references", "--grouped", "--lowercase", "--tokenize"}, why);
+  refuse_search_flags(options.search, why);
+  if (options.text.size() > 1) {
+    throw ConfigError("evaluate: a model that gives labels reads one file; give --text once");
+  }
+  const std::filesystem::path& text = options.text.empty() ? options.source : options.text.front();
   const std::filesystem::path& label = options.label.empty() ? options.target : options.label;
-  const LinePairs pairs = read_pairs(text, label);
+  const LinePairs pairs =
+      read_pairs(text, label, {.first = "text", .second = "label", .option = "--label"});
   check_lengths(options, model, *model.read(), pairs.sources, text);
   const Tokenizer& tokenizer = model.tokenizer("label");
   const auto all = label_log_probabilities(model, pairs.sources, options.batching.batch_tokens);
@@ -145,11 +162,11 @@ Results evaluate_classifier(const EvaluateOptions& options, const TextModel& mod
     const double accuracy = 100.0 * static_cast<double>(right) / static_cast<double>(all.size());
     results.push_back({kAccuracy,
                        {accuracy,
-                        fmt::format("{} of {} lines", right, all.size()),
+                        fmt::format("{} of {}", right, counted(all.size(), "line")),
                         {{"right", right}, {"lines", all.size()}}}});
   }
   if (options.chosen(kPerplexity, true)) {
-    results.emplace_back(kPerplexity, perplexity_result(stats, "labels"));
+    results.emplace_back(kPerplexity, perplexity_result(stats, "label"));
   }
   return results;
 }

@@ -41,19 +41,28 @@ struct TextReading {
 };
 
 struct EvaluateOptions {
-  std::filesystem::path model, source, target, text, label, hypotheses, alignments, gold;
-  std::vector<std::filesystem::path> references;
+  std::filesystem::path model, source, target, label, hypotheses, alignments, gold;
+  std::vector<std::filesystem::path> text, references;
   std::vector<std::string> metrics;
   std::string tokenize = "13a";
   bool lowercase = false, grouped = false, json = false;
   Batching batching;
   ConfigFlags search, reading;  // TextReading
+  const CLI::App* parser = nullptr;
 
   bool with_model() const { return !model.empty(); }
   bool chosen(std::string_view name, bool usual) const {
     return metrics.empty() ? usual : std::ranges::count(metrics, name) > 0;
   }
 };
+
+// Usage errors: options that would do nothing.
+inline void refuse_options(const EvaluateOptions& options, std::initializer_list<const char*> names,
+                           const std::string& why) {
+  for (const char* name : names) {
+    if (options.parser->count(name) > 0) throw CLI::ValidationError(name, why);
+  }
+}
 
 using Results = std::vector<std::pair<std::string_view, MetricResult>>;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "attend/base/error.h"
+#include "attend/base/utf8.h"
+#include "cli/counted.h"
 
 namespace attend::cli {
 namespace {
@@ -16,16 +18,7 @@ void require_whole(const LineReader& reader) {
                   reader.number(), kLongestLine);
 }
 
-void tell_repairs(const LineReader& reader) {
-  const LineCounts& counts = reader.counts();
-  if (counts.invalid_utf8 > 0) {
-    fmt::print(stderr, "attend: {}: {} pieces of invalid UTF-8 replaced\n", reader.name(),
-               counts.invalid_utf8);
-  }
-  if (counts.nul_bytes > 0) {
-    fmt::print(stderr, "attend: {}: {} NUL bytes removed\n", reader.name(), counts.nul_bytes);
-  }
-}
+void tell_repairs(const LineReader& reader) { cli::tell_repairs(reader.counts(), reader.name()); }
 
 // Counts the memory of lines that are all kept.
 class Kept {
@@ -82,8 +75,38 @@ std::vector<std::string> read_lines(const std::filesystem::path& file, size_t mo
   return lines;
 }
 
-PairedLines::PairedLines(const std::filesystem::path& source, const std::filesystem::path& target)
-    : source_(open_text(source)) {
+std::string read_document(const std::filesystem::path& file, size_t most) {
+  LineReader reader(file, most, LongLines::kEndThere, LineEnds::kKept);
+  std::string text;
+  while (reader.next()) {
+    text += reader.line();
+    if (!reader.too_long() && text.size() <= most) continue;
+    throw DataError("{}: over {} MB of text, which is taken in whole; use a part of it",
+                    reader.name(), most >> 20);
+  }
+  tell_repairs(reader);
+  return text;
+}
+
+std::string repaired(std::string_view text, std::string_view name) {
+  size_t replaced = 0;
+  std::string whole = repair_utf8(text, replaced);
+  tell_repairs({.invalid_utf8 = replaced}, name);
+  return whole;
+}
+
+void tell_repairs(const LineCounts& counts, std::string_view name) {
+  const auto tell = [&](uint64_t count, const char* what, std::string_view done) {
+    if (count > 0) fmt::print(stderr, "attend: {}: {} {}\n", name, counted(count, what), done);
+  };
+  tell(counts.invalid_utf8, "piece", "of invalid UTF-8 replaced");
+  tell(counts.nul_bytes, "NUL byte", "removed");
+  tell(counts.too_long, "line", "over 1 MB left out");
+}
+
+PairedLines::PairedLines(const std::filesystem::path& source, const std::filesystem::path& target,
+                         PairNames names)
+    : names_(names), source_(open_text(source)) {
   if (target.empty()) return;
   if (source == "-" && target == "-") {
     throw ConfigError("standard input cannot be both source and target; give it as columns");
@@ -119,8 +142,9 @@ void PairedLines::split(LinePairs& pairs, size_t first) {
   for (std::string& line : pairs.sources) {
     const size_t tab = line.find('\t');
     if (tab == std::string::npos) {
-      throw DataError("{}:{}: no tab parts source and target; give the targets with --target",
-                      source_.name(), first + pairs.targets.size());
+      throw DataError("{}:{}: no tab parts {} and {}; give the {}s with {}", source_.name(),
+                      first + pairs.targets.size(), names_.first, names_.second, names_.second,
+                      names_.option);
     }
     pairs.targets.push_back(line.substr(tab + 1, line.find('\t', tab + 1) - tab - 1));
     line.resize(tab);
@@ -136,8 +160,8 @@ void PairedLines::fail_unequal() {
 }
 
 LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target,
-                     size_t most) {
-  PairedLines reader(source, target);
+                     PairNames names, size_t most) {
+  PairedLines reader(source, target, names);
   Kept sources(reader.source_name(), most), targets(reader.target_name(), most);
   LinePairs all;
   while (true) {

@@ -30,6 +30,21 @@ inline constexpr size_t kMostText = size_t{256} << 20;  // bytes, each line with
 // All lines of a file; DataError if it has none, or more than `most` bytes.
 std::vector<std::string> read_lines(const std::filesystem::path& file, size_t most = kMostText);
 
+// All of a file as one text, line ends included, as training reads a file; perhaps empty. DataError
+// if it has more than `most` bytes.
+std::string read_document(const std::filesystem::path& file, size_t most = kMostText);
+
+// A text from elsewhere, repaired as a line of a file is; `name` begins the note that says so.
+std::string repaired(std::string_view text, std::string_view name);
+
+// Says on standard error what was repaired or left out, if anything.
+void tell_repairs(const LineCounts& counts, std::string_view name);
+
+// What two columns are called, and the option that names a file of the second.
+struct PairNames {
+  std::string_view first = "source", second = "target", option = "--target";
+};
+
 struct LinePairs {
   std::vector<std::string> sources, targets;
 };
@@ -37,7 +52,8 @@ struct LinePairs {
 // The same lines of two files, or without a second one, two columns with a tab between them.
 class PairedLines {
  public:
-  PairedLines(const std::filesystem::path& source, const std::filesystem::path& target);
+  PairedLines(const std::filesystem::path& source, const std::filesystem::path& target,
+              PairNames names = {});
 
   // Throws DataError where one file has more lines, or a line no second column, once the pairs
   // before were given out.
@@ -51,6 +67,7 @@ class PairedLines {
   void add_targets(LinePairs& pairs);
   [[noreturn]] void fail_unequal();
 
+  PairNames names_;
   LineReader source_;
   std::unique_ptr<LineReader> target_;
   std::exception_ptr failed_;  // what follows the pairs that were given out
@@ -58,6 +75,6 @@ class PairedLines {
 
 // All pairs, under the limit of read_lines().
 LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target,
-                     size_t most = kMostText);
+                     PairNames names = {}, size_t most = kMostText);
 
 }  // namespace attend::cli

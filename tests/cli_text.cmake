@@ -69,6 +69,35 @@ expect(1 "inspect: .text. is given twice; leave out the argument or --input" ins
 expect(1 "inspect: .text. is given twice; leave out one --input" inspect ${writer} --input text=a --input text=b)
 expect(1 "inspect: .text. is given twice; leave out --target or --input" inspect ${writer} --input text=a --target b)
 
+# Options that would do nothing for a model are refused, and the message says why.
+set(measure evaluate ${writer} --text ${WORK}/book)
+foreach(option "--beam;3" "--sample" "--lowercase" "--tokenize;none" "--grouped" "--references;a" "--label;a" "--target;a"
+    "--longest-line;9")
+  list(GET option 0 name)
+  expect(2 "^attend: ${name}: does not go with a language model, " ${measure} ${option})
+endforeach()
+file(WRITE ${WORK}/texts "fine film\ndull film\nfine\ndull\n")
+file(WRITE ${WORK}/labels "good\nbad\ngood\nbad\n")
+set(classes ${WORK}/classes)
+expect(0 "trained 2 steps" train --preset label --text ${WORK}/texts --label ${WORK}/labels --out ${classes}
+  --vocabulary.kind word --training.steps 2)
+foreach(option "--beam;3" "--lowercase" "--grouped" "--references;a")
+  list(GET option 0 name)
+  expect(2 "^attend: ${name}: does not go with a model that gives labels, " evaluate ${classes} --text ${WORK}/texts
+    --label ${WORK}/labels ${option})
+endforeach()
+expect(1 "texts:1: no tab parts text and label; give the labels with --label" evaluate ${classes} --text ${WORK}/texts)
+expect(1 "a model that gives labels reads one file; give --text once" evaluate ${classes}
+  --text ${WORK}/texts ${WORK}/texts --label ${WORK}/labels)
+
+# Several files of text, the model before or after them; and what is repaired is said.
+expect(0 "nats in each of 4000 tokens.*3840 characters in 160 documents" evaluate ${writer} --text ${WORK}/book
+  ${WORK}/book --documents line)
+expect(0 "3840 characters in 160 documents" evaluate --text ${WORK}/book ${WORK}/book ${writer} --documents line)
+expect(1 "standard input can be read only once" evaluate ${writer} --text -)
+execute_process(COMMAND printf "the \\377cat\\n\\000\\000" OUTPUT_FILE ${WORK}/broken)
+expect(0 "broken: 1 piece of invalid UTF-8 replaced\nattend: [^\n]*broken: 2 NUL bytes removed\n" evaluate ${writer} --text ${WORK}/broken)
+
 # Settings are named one by one.
 expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)

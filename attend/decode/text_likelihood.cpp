@@ -1,5 +1,6 @@
 #include "attend/decode/text_likelihood.h"
 
+#include <algorithm>
 #include <numbers>
 
 #include "attend/base/error.h"
@@ -86,6 +87,11 @@ TextLikelihood text_likelihood(const TextModel& model, const DocumentFiles& file
     throw ConfigError("likelihood: a context of {} tokens, but the model has {} positions; use {}",
                       config.context, *written.positions, *written.positions);
   }
+  if (std::ranges::count(files.files, std::filesystem::path("-")) > 0) {
+    throw ConfigError(
+        "likelihood: the text is read twice, and standard input can be read only once; give a "
+        "file");
+  }
   const size_t stride = config.stride == 0 ? config.context : config.stride;
   const WindowRecords records(written.name, files, encoder_of(model.tokenizers.at(written.name)),
                               {.context = config.context, .overlap = config.context - stride});
@@ -102,6 +108,7 @@ TextLikelihood text_likelihood(const TextModel& model, const DocumentFiles& file
   }
   result.stats += batch.measure();
   result.unknown = stream->columns().front().unknown;
+  result.read = stream->counts().read.text;
   if (result.stats.tokens == 0) throw DataError("{}", records.explain_empty(stream->counts()));
   count_text(files, result);
   return result;

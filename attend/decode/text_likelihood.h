@@ -21,6 +21,7 @@ struct TextLikelihood {
   LikelihoodStats stats;  // every token of every document, and its end
   uint64_t characters = 0, bytes = 0, documents = 0;
   uint64_t unknown = 0;  // tokens
+  LineCounts read = {};  // what was repaired or left out, in all files
 
   // Of all tokens and ends, for each character or byte of the text. 0 of no text.
   double bits_per_character() const;

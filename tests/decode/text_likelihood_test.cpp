@@ -51,6 +51,15 @@ TEST_F(TextLikelihoodTest, ATextWithinTheContextIsScoredWhole) {
 
 TEST_F(TextLikelihoodTest, CountsWhatTheFileHas) { expect_whole("abca\ndbé", 8, 9); }
 
+TEST_F(TextLikelihoodTest, CountsRepairs) {
+  using namespace std::string_literals;
+  const TextLikelihood found = of("ab\xff a\0b"s, {.context = 32});
+  EXPECT_EQ(found.characters, 6u);
+  EXPECT_EQ(found.read.invalid_utf8, 1u);
+  EXPECT_EQ(found.read.nul_bytes, 1u);
+  EXPECT_EQ(of("ab", {.context = 32}).read.invalid_utf8, 0u);
+}
+
 TEST_F(TextLikelihoodTest, EveryTokenCountsOnceForAnyStride) {
   const std::string text = "abcdabcdaabbccdd\nabab cdcd\n";
   for (const size_t stride : {0, 1, 3, 7, 8}) {

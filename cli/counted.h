@@ -1,0 +1,17 @@
+// Numbers of things, as a sentence has them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attend::cli {
+
+// "1 line", "2 lines".
+inline std::string counted(uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace attend::cli
