@@ -1,6 +1,5 @@
 // `attend generate`: text that continues prompts, by a language model.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -111,6 +110,21 @@ class Generating {
   size_t done_ = 0;  // prompts
 };
 
+std::vector<std::string> prompts_of_arguments(const Options& options) {
+  std::vector<std::string> prompts;
+  for (const std::string& prompt : options.prompts) {
+    prompts.push_back(repaired(prompt, fmt::format("prompt {}", prompts.size() + 1)));
+  }
+  return prompts;
+}
+
+std::string prompt_of_file(const std::filesystem::path& file) {
+  std::string prompt = read_document(file);
+  if (!prompt.ends_with('\n')) return prompt;
+  prompt.resize(prompt.size() - (prompt.ends_with("\r\n") ? 2 : 1));
+  return prompt;
+}
+
 void generate_lines(const Options& options, Generating& generate, const std::atomic<bool>& stop) {
   constexpr size_t kWindow = 1024;
   if (options.input.empty() && isatty(STDIN_FILENO) != 0) {
@@ -147,9 +161,9 @@ int run_generate(const Options& options) {
   if (options.interactive) return run_interactive(generator, notes, stop);
   Generating generate(options, generator, notes, stop);
   if (!options.prompts.empty()) {
-    generate(options.prompts);
+    generate(prompts_of_arguments(options));
   } else if (!options.prompt_file.empty()) {
-    generate({fmt::format("{}", fmt::join(read_lines(options.prompt_file), "\n"))});
+    generate({prompt_of_file(options.prompt_file)});
   } else {
     generate_lines(options, generate, stop);
   }
@@ -171,7 +185,7 @@ Command add_generate(CLI::App& app) {
   parser->add_option("--input", options->input, "prompts, one a line, also .gz")->type_name("FILE");
   parser
       ->add_option("--prompt-file", options->prompt_file,
-                   "one prompt of many lines; the last line feed does not count")
+                   "one prompt, a whole file; the end of its last line does not count")
       ->type_name("FILE");
   parser->add_flag("--interactive", options->interactive, "write a text in turns");
   parser->add_option("-n,--samples", options->samples, "texts for each prompt (1)")

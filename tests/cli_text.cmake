@@ -98,6 +98,28 @@ expect(1 "standard input can be read only once" evaluate ${writer} --text -)
 execute_process(COMMAND printf "the \\377cat\\n\\000\\000" OUTPUT_FILE ${WORK}/broken)
 expect(0 "broken: 1 piece of invalid UTF-8 replaced\nattend: [^\n]*broken: 2 NUL bytes removed\n" evaluate ${writer} --text ${WORK}/broken)
 
+# Prompts are repaired wherever they come from.
+execute_process(COMMAND sh -c "'${ATTEND}' generate '${writer}' the \"$(printf 'the \\377c')\" --max-tokens 2"
+  OUTPUT_VARIABLE out ERROR_VARIABLE err)
+if(NOT out MATCHES "^the[^\n]*\n---\nthe �c[^\n]*\n$" OR NOT err MATCHES "attend: prompt 2: 1 piece of invalid UTF-8 replaced\n")
+  message(FATAL_ERROR "A prompt with invalid UTF-8: ${out}${err}")
+endif()
+
+# A file that is one prompt is read as training reads it.
+function(expect_prompt content prompt)
+  execute_process(COMMAND printf "${content}" OUTPUT_FILE ${WORK}/prompt)
+  expect(0 "." generate ${writer} --prompt-file ${WORK}/prompt --max-tokens 1 --json)
+  string(JSON read GET "${OUT}" prompt)
+  expect_equal("${read}" "${prompt}" "the prompt ${content}")
+endfunction()
+expect_prompt("the\\r\\ncat" "the\r\ncat")
+expect_prompt("the\\r\\ncat\\r\\n" "the\r\ncat")
+expect_prompt("the cat\\n\\n" "the cat\n")
+expect_prompt("" "")
+string(REPEAT "the cat " 150000 long)
+file(WRITE ${WORK}/prompt "${long}")
+expect(0 "prompt 1 has 1200000 tokens" generate ${writer} --prompt-file ${WORK}/prompt --max-tokens 1 --no-prompt)
+
 # Settings are named one by one.
 expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer} the --temperature -1)
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)
