@@ -15,8 +15,8 @@ struct Options {
 
 int run_average(const Options& options) {
   const auto steps = average_checkpoints(options.model, options.last, options.out);
-  fmt::print("{}: the mean of the weights at steps {}\n", options.out.string(),
-             fmt::join(steps, ", "));
+  fmt::print("{}: the mean of the weights at step{} {}\n", options.out.string(),
+             steps.size() == 1 ? "" : "s", fmt::join(steps, ", "));
   return 0;
 }
 

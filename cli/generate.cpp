@@ -156,7 +156,9 @@ int run_generate(const Options& options) {
     if (!config.context && model.written().positions) config.context = trained;
   }
   const TextGenerator generator(std::move(model), config);
-  GenerateNotes notes(generator.window(), trained);
+  // A model without attention keeps a state, or sees a fixed number of tokens: no text is too long.
+  const bool attends = !generator.model().model->signature().layers.empty();
+  GenerateNotes notes(generator.window(), attends ? trained : std::nullopt);
   const std::atomic<bool>& stop = stop_on_signals();
   if (options.interactive) return run_interactive(generator, notes, stop);
   Generating generate(options, generator, notes, stop);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/counted.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {
@@ -33,8 +34,8 @@ void GenerateNotes::about(const Generation& generation, size_t line) {
 void GenerateNotes::about_unknown(const SpecialTokens& special, std::span<const int32_t> prompt) {
   const auto unknown = std::ranges::count(prompt, special.unknown);
   if (unknown == 0 || std::exchange(said_unknown_, true)) return;
-  notify("attend: {} of the prompt's {} tokens are not in the vocabulary; the model reads <unk>\n",
-         unknown, prompt.size());
+  notify("attend: {} of the prompt's {} {} not in the vocabulary; the model reads <unk>\n", unknown,
+         counted(prompt.size(), "token"), unknown == 1 ? "is" : "are");
 }
 
 void GenerateNotes::about_end() {

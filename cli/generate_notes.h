@@ -10,8 +10,8 @@ namespace attend::cli {
 
 class GenerateNotes {
  public:
-  // Tokens read at once: the most the model is given, and the most it was trained with, where
-  // known.
+  // Tokens read at once: the most the model is given, and the most it was trained with, where that
+  // is known and matters.
   GenerateNotes(std::optional<size_t> window, std::optional<size_t> trained)
       : window_(window), trained_(trained) {}
 

@@ -172,7 +172,7 @@ expect(1 "the model has no attention to look at; use saliency instead" inspect $
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 file(RENAME ${WORK}/fixed/model.safetensors ${WORK}/weights)
 expect(1 "fixed: there is no model.safetensors yet.*attend average" translate ${WORK}/fixed)
-expect(0 "once: the mean of the weights at steps 1" average ${WORK}/fixed --last 1 --out ${WORK}/once)
+expect(0 "once: the mean of the weights at step 1" average ${WORK}/fixed --last 1 --out ${WORK}/once)
 file(RENAME ${WORK}/weights ${WORK}/fixed/model.safetensors)
 
 # One that reads and writes bytes.

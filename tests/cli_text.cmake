@@ -125,3 +125,21 @@ expect(1 "temperature -1; it must be finite and at least 0\n$" generate ${writer
 expect(1 "top_p 0; it must be above 0 and at most 1\n$" generate ${writer} the --top-p 0)
 expect(1 "2 texts, but greedy decoding .temperature 0. has one; use a beam of 2, or a temperature above 0"
   generate ${writer} the --temperature 0 -n 2)
+
+# One is not many.
+expect(0 "1 of the prompt.s 2 tokens is not in the vocabulary" generate ${writer} "tX" --max-tokens 1)
+expect(0 "the mean of the weights at step 100\n" average ${writer} --last 1 --out ${WORK}/mean)
+
+# Models that keep a state, or see a fixed number of tokens, do not outgrow what they were trained with.
+file(WRITE ${WORK}/few "the cat sat on the mat .\n")
+foreach(preset lstm-small conv-lm llama)
+  expect(0 "trained 1 steps" train --preset ${preset} --text ${WORK}/few --out ${WORK}/${preset}
+    --vocabulary.kind character --data.context 8 --training.steps 1)
+  expect(0 "." generate ${WORK}/${preset} the --min-tokens 12 --max-tokens 12)
+  if(preset STREQUAL llama)
+    set(said "attend: the text outgrew the 8 tokens of context that the model was trained with; --context 8 keeps to them\n")
+  else()
+    set(said "")
+  endif()
+  expect_equal("${ERR}" "${said}" "a long text of ${preset}")
+endforeach()
