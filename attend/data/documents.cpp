@@ -40,7 +40,7 @@ DocumentReader::DocumentReader(DocumentFiles files) : files_(std::move(files)) {
     throw ConfigError("documents: a held-out share of {} is not within [0, 1)", files_.held_out);
   }
   if (files_.files.empty()) throw ConfigError("documents: no file was given");
-  if (files_.part == DocumentPart::kAll) files_.held_out = 0;
+  if (files_.part == TextPart::kAll) files_.held_out = 0;
 }
 
 bool DocumentReader::next() {
@@ -110,7 +110,7 @@ bool DocumentReader::wanted(bool begins) {
                 ? !last_part_
                 : double{kHeldOut.uniform(number)} >= files_.held_out;
   }
-  return files_.part == DocumentPart::kAll || kept_ == (files_.part == DocumentPart::kKept);
+  return files_.part == TextPart::kAll || kept_ == (files_.part == TextPart::kKept);
 }
 
 }  // namespace attend

@@ -19,15 +19,13 @@ enum class DocumentKind {
 };
 std::string_view name_of(DocumentKind kind);
 
-// Text that is held out is never trained on. Of files it is the end of each; of lines and
-// paragraphs some of them, chosen at random, always the same.
-enum class DocumentPart { kAll, kKept, kHeldOut };
-
 struct DocumentFiles {
   std::vector<std::filesystem::path> files;
   DocumentKind documents = DocumentKind::kFile;
-  double held_out = 0;  // share of the text, from 0 to 1
-  DocumentPart part = DocumentPart::kAll;
+  // Share of the text, from 0 to 1. Of files it is the end of each; of lines and paragraphs some of
+  // them, chosen at random, always the same.
+  double held_out = 0;
+  TextPart part = TextPart::kAll;
   size_t longest_line = kLongestLine;  // bytes; longer ones are left out and counted
 };
 

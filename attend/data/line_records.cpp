@@ -21,11 +21,11 @@ std::vector<TextColumn> texts_of(const std::vector<LineColumn>& columns) {
 
 class LineStream : public RecordStream {
  public:
-  LineStream(const std::vector<LineColumn>& columns, size_t longest_line,
+  LineStream(const std::vector<LineColumn>& columns, HeldOut held_out, size_t longest_line,
              std::optional<size_t> longest_together)
       : columns_(columns),
         longest_together_(longest_together),
-        reader_(texts_of(columns), longest_line) {
+        reader_(texts_of(columns), longest_line, held_out) {
     for (const LineColumn& column : columns) {
       described_.push_back(
           ColumnDescriptor::ids(column.text.name, column.kind, column.encoder.vocabulary));
@@ -119,7 +119,7 @@ class LineStream : public RecordStream {
 }  // namespace
 
 std::unique_ptr<RecordStream> LineRecords::open() const {
-  return std::make_unique<LineStream>(columns_, longest_line_, longest_together);
+  return std::make_unique<LineStream>(columns_, held_out, longest_line_, longest_together);
 }
 
 uint64_t LineRecords::fingerprint() const {
@@ -135,6 +135,9 @@ uint64_t LineRecords::fingerprint() const {
   }
   add({longest_line_, kCorpusVersion});
   if (longest_together) add({*longest_together});
+  if (held_out.part != TextPart::kAll) {
+    hash.add(fmt::format("held out {} {}", held_out.share, static_cast<int>(held_out.part)));
+  }
   return hash.value();
 }
 

@@ -23,6 +23,7 @@ class LineRecords : public RecordSource {
 
   // Tokens of all columns together; records with more are left out.
   std::optional<size_t> longest_together;
+  HeldOut held_out;
 
   // A label of several tokens is a DataError that names its line.
   std::unique_ptr<RecordStream> open() const override;

@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "attend/base/error.h"
+#include "attend/base/hash.h"
+#include "attend/base/rng.h"
 
 namespace attend {
 namespace {
+
+constexpr RandomStream kHeldOut(0x68656c64, 1);
 
 bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == text.npos; }
 
@@ -21,8 +25,8 @@ std::vector<TextColumn> two_columns(std::string first, std::string second,
   return {{std::move(first), first_file}, {std::move(second), second_file}};
 }
 
-RecordReader::RecordReader(std::vector<TextColumn> columns, size_t longest)
-    : columns_(std::move(columns)), texts_(columns_.size()) {
+RecordReader::RecordReader(std::vector<TextColumn> columns, size_t longest, HeldOut held_out)
+    : columns_(std::move(columns)), held_out_(held_out), texts_(columns_.size()) {
   std::vector<std::filesystem::path> paths;
   for (const TextColumn& column : columns_) {
     const auto found = std::ranges::find(paths, column.file);
@@ -47,11 +51,12 @@ bool RecordReader::next() {
       continue;
     }
     split();
-    if (!has_gaps()) {
+    if (has_gaps()) {
+      ++counts_.empty;
+    } else if (wanted()) {
       ++counts_.records;
       return true;
     }
-    ++counts_.empty;
   }
   return false;
 }
@@ -72,6 +77,16 @@ bool RecordReader::next_lines() {
 
 bool RecordReader::any_too_long() const {
   return std::ranges::any_of(files_, [](const auto& file) { return file->too_long(); });
+}
+
+bool RecordReader::wanted() const {
+  if (held_out_.part == TextPart::kAll || held_out_.share == 0) {
+    return held_out_.part != TextPart::kHeldOut;
+  }
+  Hash hash;
+  hash.add(texts_.front());
+  const bool kept = double{kHeldOut.uniform(hash.value())} >= held_out_.share;
+  return kept == (held_out_.part == TextPart::kKept);
 }
 
 // A record without any text is none, whatever may be empty.

@@ -28,6 +28,17 @@ std::vector<TextColumn> two_columns(std::string first, std::string second,
                                     const std::filesystem::path& first_file,
                                     const std::filesystem::path& second_file);
 
+enum class TextPart { kAll, kKept, kHeldOut };
+
+// Text that is held out is never trained on: a share of the records, chosen at random by the text
+// of their first column, so that those that have it in common stay together.
+struct HeldOut {
+  double share = 0;  // from 0 to 1
+  TextPart part = TextPart::kAll;
+
+  bool operator==(const HeldOut&) const = default;
+};
+
 struct RecordCounts {
   LineCounts text;        // of all files
   uint64_t records = 0;   // that were given
@@ -40,7 +51,8 @@ struct RecordCounts {
 class RecordReader {
  public:
   // A file that several columns name is read once.
-  explicit RecordReader(std::vector<TextColumn> columns, size_t longest = kLongestLine);
+  explicit RecordReader(std::vector<TextColumn> columns, size_t longest = kLongestLine,
+                        HeldOut held_out = {});
 
   // Goes to the next record that is whole; false at the end. Throws DataError, with both counts,
   // for files of unequal numbers of lines, and with the line for one that lacks a column.
@@ -55,11 +67,13 @@ class RecordReader {
   bool next_lines();
   bool any_too_long() const;
   bool has_gaps() const;
+  bool wanted() const;
   void split();
   std::string_view part(const LineReader& file, size_t place) const;
   [[noreturn]] void fail_unequal();
 
   std::vector<TextColumn> columns_;
+  HeldOut held_out_;
   std::vector<std::unique_ptr<LineReader>> files_;
   std::vector<size_t> file_of_;  // of each column
   std::vector<std::string_view> texts_;

@@ -188,7 +188,7 @@ uint64_t WindowRecords::fingerprint() const {
 
 std::string WindowRecords::explain_empty(const CorpusCounts& counts) const {
   const std::string file = files_.files.front().string();
-  if (files_.part == DocumentPart::kHeldOut) {
+  if (files_.part == TextPart::kHeldOut) {
     return fmt::format(
         "{}: a held-out share of {} leaves no document for validation; hold out more "
         "(data.held_out), or give text for it (data.valid_text)",

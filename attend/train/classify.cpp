@@ -65,15 +65,15 @@ class ClassifyTask : public LineTask {
     command = "classify";
     records = "texts";
     flags = "--text FILE --label FILE";
-    valid_flags = "--valid-text FILE and --valid-label FILE";
-    settings = {"text",   "valid_text", "label",        "valid_label", "longest",
-                "source", "target",     "valid_source", "valid_target"};
+    valid_flags = "--valid-text FILE and --valid-label FILE, or --data.held-out 0.05";
+    settings = {"text",   "valid_text", "label",        "valid_label",  "longest",
+                "source", "target",     "valid_source", "valid_target", "held_out"};
   }
 
   // Labels were targets once: data.source and data.target of files of that time are read as well.
   bool has_text(const DataConfig& data, Split split) const override {
     return split == Split::kTraining ? !data.text.empty() || !data.source.empty()
-                                     : !data.valid_text.empty() || !data.valid_source.empty();
+                                     : has_valid_text(data) || data.held_out > 0;
   }
 
   void check(const RunConfig& config, const Signature& /*signature*/) const override {
@@ -90,12 +90,12 @@ class ClassifyTask : public LineTask {
                           what);
       }
     };
+    check_held_out(data, has_valid_text(data), "data.valid_text");
     given(data.text, data.source, "");
     given(data.valid_text, data.valid_source, " for validation");
     const bool in_one_file =
         label_file(data, Split::kTraining).empty() && label_file(data, Split::kValidation).empty();
-    if (has_text(data, Split::kValidation) == label_file(data, Split::kValidation).empty() &&
-        !in_one_file) {
+    if (has_valid_text(data) == label_file(data, Split::kValidation).empty() && !in_one_file) {
       throw ConfigError("train: validation needs both data.valid_text and data.valid_label");
     }
   }
@@ -103,12 +103,13 @@ class ClassifyTask : public LineTask {
   // A label is a whole line, and none is too rare to be one.
   Tokenizers train_tokenizers(const RunConfig& config) const override {
     const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
+    const HeldOut kept = part_of(config.data, Split::kTraining);
     const TokenizerConfig label{
         .kind = config.vocabulary.target_kind.value_or(TokenizerKind::kLine),
         .vocabulary = 0,
         .lowercase = config.vocabulary.tokenizer.lowercase};
-    return {{"text", train_on_columns(config.vocabulary.tokenizer, text, {0})},
-            {"label", train_on_columns(label, text, {1})}};
+    return {{"text", train_on_columns(config.vocabulary.tokenizer, text, kept, {0})},
+            {"label", train_on_columns(label, text, kept, {1})}};
   }
 
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
@@ -119,6 +120,7 @@ class ClassifyTask : public LineTask {
 
  protected:
   std::vector<TextColumn> texts(const DataConfig& data, Split split) const override {
+    if (data.held_out > 0) split = Split::kTraining;
     const auto& text = split == Split::kTraining ? data.text : data.valid_text;
     const auto& old = split == Split::kTraining ? data.source : data.valid_source;
     return two_columns("text", "label", text.empty() ? old : text.front(), label_file(data, split));
@@ -126,6 +128,9 @@ class ClassifyTask : public LineTask {
   std::string_view second_flag() const override { return "--label FILE"; }
 
  private:
+  static bool has_valid_text(const DataConfig& data) {
+    return !data.valid_text.empty() || !data.valid_source.empty();
+  }
   static std::filesystem::path label_file(const DataConfig& data, Split split) {
     if (split == Split::kTraining) return data.text.empty() ? data.target : data.label;
     return data.valid_text.empty() ? data.valid_target : data.valid_label;

@@ -39,12 +39,7 @@ class LanguageModelTask : public Task {
           "train: vocabulary.kind line is for labels: a document would be one token; choose bpe, "
           "unigram, char or byte");
     }
-    if (!(data.held_out >= 0 && data.held_out < 1)) {
-      throw ConfigError("train: data.held_out is {}, not within [0, 1)", data.held_out);
-    }
-    if (data.held_out > 0 && !data.valid_text.empty()) {
-      throw ConfigError("train: give data.valid_text or data.held_out, not both");
-    }
+    check_held_out(data, !data.valid_text.empty(), "data.valid_text");
     if (const size_t context = context_of(config, signature); data.overlap >= context) {
       throw ConfigError("train: data.overlap is {}; it must be smaller than the context, {} tokens",
                         data.overlap, context);
@@ -58,10 +53,7 @@ class LanguageModelTask : public Task {
       any |= reader.text().find_first_not_of(" \t\v\f\r\n") != std::string_view::npos;
     }
     if (any) return;
-    if (split == Split::kValidation && config.data.valid_text.empty()) {
-      throw DataError("train: data.held_out {} of {} leaves no text for validation; hold out more",
-                      config.data.held_out, config.data.text.front().string());
-    }
+    check_held_out_left(config.data, split, config.data.text.front());
     throw DataError("train: no text in {}", reader.file());
   }
 
@@ -115,7 +107,7 @@ class LanguageModelTask : public Task {
     DocumentFiles found{.files = other ? data.valid_text : data.text, .documents = data.documents};
     if (other || data.held_out == 0) return found;
     found.held_out = data.held_out;
-    found.part = split == Split::kTraining ? DocumentPart::kKept : DocumentPart::kHeldOut;
+    found.part = split == Split::kTraining ? TextPart::kKept : TextPart::kHeldOut;
     return found;
   }
 };

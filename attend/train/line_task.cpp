@@ -10,7 +10,7 @@ namespace attend {
 
 void LineTask::check_text(const RunConfig& config, Split split, bool all) const {
   const std::vector<TextColumn> text = texts(config.data, split);
-  RecordReader reader(text);
+  RecordReader reader(text, kLongestLine, part_of(config.data, split));
   const bool in_one_file = text.size() > 1 && text.front().file == text.back().file;
   try {
     while (reader.next() && all) {
@@ -21,12 +21,18 @@ void LineTask::check_text(const RunConfig& config, Split split, bool all) const 
                     text.back().name, second_flag());
   }
   if (reader.counts().records > 0) return;
+  check_held_out_left(config.data, split, text.front().file);
   throw DataError("train: no text in {}{}", text.front().file.string(),
                   in_one_file ? "" : " and " + text.back().file.string());
 }
 
 bool LineTask::same_text(const DataConfig& a, const DataConfig& b) const {
-  return texts(a, Split::kTraining) == texts(b, Split::kTraining);
+  return texts(a, Split::kTraining) == texts(b, Split::kTraining) && a.held_out == b.held_out;
+}
+
+HeldOut LineTask::part_of(const DataConfig& data, Split split) {
+  if (data.held_out == 0) return {};
+  return {data.held_out, split == Split::kTraining ? TextPart::kKept : TextPart::kHeldOut};
 }
 
 std::vector<std::string> LineTask::limits(const RunConfig& config,
@@ -63,13 +69,15 @@ std::unique_ptr<RecordSource> LineTask::source(const RunConfig& config, const Si
   }
   auto made = std::make_unique<LineRecords>(std::move(lines));
   made->longest_together = signature.longest_together();
+  made->held_out = part_of(config.data, split);
   return made;
 }
 
 std::shared_ptr<const Tokenizer> train_on_columns(const TokenizerConfig& config,
                                                   const std::vector<TextColumn>& columns,
+                                                  HeldOut held_out,
                                                   const std::vector<size_t>& which) {
-  RecordReader reader(columns);
+  RecordReader reader(columns, kLongestLine, held_out);
   size_t next = which.size();
   return train_tokenizer(config, [&]() -> std::optional<std::string_view> {
     if (next == which.size()) {

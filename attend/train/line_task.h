@@ -20,6 +20,8 @@ class LineTask : public Task {
  protected:
   // Where the text of each column is.
   virtual std::vector<TextColumn> texts(const DataConfig& data, Split split) const = 0;
+  // Which of its records: where some are held out, training text is that of validation as well.
+  static HeldOut part_of(const DataConfig& data, Split split);
   // The flag that gives the second column, which messages suggest where there is none.
   virtual std::string_view second_flag() const = 0;
 };
@@ -27,6 +29,7 @@ class LineTask : public Task {
 // A tokenizer of some columns of the records, trained on all their texts.
 std::shared_ptr<const Tokenizer> train_on_columns(const TokenizerConfig& config,
                                                   const std::vector<TextColumn>& columns,
+                                                  HeldOut held_out,
                                                   const std::vector<size_t>& which);
 
 }  // namespace attend

@@ -59,7 +59,7 @@ struct DataConfig {
       "language model: cut the windows of long documents at other tokens in each epoch; otherwise "
       "always at the same");
     v("held_out", held_out,
-      "language model: share of the text held out for validation, where there is no valid_text");
+      "share of the text to hold out for validation, where no text is given for it");
   }
 };
 

@@ -92,6 +92,22 @@ RunConfig fitted(const RunConfig& config) {
   return config;
 }
 
+void check_held_out(const DataConfig& data, bool has_other, std::string_view other_setting) {
+  if (!(data.held_out >= 0 && data.held_out < 1)) {
+    throw ConfigError("train: data.held_out is {}, not within [0, 1)", data.held_out);
+  }
+  if (data.held_out > 0 && has_other) {
+    throw ConfigError("train: give {} or data.held_out, not both", other_setting);
+  }
+}
+
+void check_held_out_left(const DataConfig& data, Split split, const std::filesystem::path& file) {
+  if (data.held_out == 0) return;
+  const bool training = split == Split::kTraining;
+  throw DataError("train: data.held_out {} of {} leaves no text for {}; hold out {}", data.held_out,
+                  file.string(), training ? "training" : "validation", training ? "less" : "more");
+}
+
 std::string_view objective_of(const RunConfig& config, const Task& task) {
   const std::string& chosen = config.training.objective;
   return chosen == "auto" ? task.objective : std::string_view(chosen);

@@ -96,6 +96,11 @@ std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& t
 // Tokens that a language model reads at once in training.
 size_t context_of(const RunConfig& config, const Signature& signature);
 
+// Throws ConfigError for a held-out share that cannot be, or beside other text of validation; and
+// DataError where what is held out of a file, or what is kept, is nothing.
+void check_held_out(const DataConfig& data, bool has_other, std::string_view other_setting);
+void check_held_out_left(const DataConfig& data, Split split, const std::filesystem::path& file);
+
 // The registry's lines.
 std::unique_ptr<const Task> translate_task();
 std::unique_ptr<const Task> language_model_task();

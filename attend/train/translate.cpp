@@ -51,9 +51,9 @@ double measure(const ValidationConfig& config, std::span<const std::string> hypo
 class TranslationJudge : public Judge {
  public:
   TranslationJudge(const RunConfig& config, const std::vector<TextColumn>& columns,
-                   const ColumnSpec& source, const Tokenizer& tokenizer)
+                   HeldOut held_out, const ColumnSpec& source, const Tokenizer& tokenizer)
       : config_(config) {
-    RecordReader reader(columns);
+    RecordReader reader(columns, kLongestLine, held_out);
     const LineLimit limit = line_limit(source, 0);
     const size_t sentences = config.validation.sentences;
     const size_t most = sentences > 0 ? sentences : std::numeric_limits<size_t>::max();
@@ -113,16 +113,18 @@ class TranslateTask : public LineTask {
     command = "translate";
     records = "pairs";
     flags = "--source FILE --target FILE";
-    valid_flags = "--valid-source FILE and --valid-target FILE";
-    settings = {"source", "target", "valid_source", "valid_target", "longest"};
+    valid_flags = "--valid-source FILE and --valid-target FILE, or --data.held-out 0.05";
+    settings = {"source", "target", "valid_source", "valid_target", "longest", "held_out"};
   }
 
   bool has_text(const DataConfig& data, Split split) const override {
-    return !(split == Split::kTraining ? data.source : data.valid_source).empty();
+    if (split == Split::kTraining) return !data.source.empty();
+    return !data.valid_source.empty() || data.held_out > 0;
   }
 
   void check(const RunConfig& config, const Signature& /*signature*/) const override {
     const DataConfig& data = config.data;
+    check_held_out(data, !data.valid_source.empty(), "data.valid_source");
     const bool in_one_file = data.target.empty() && data.valid_target.empty();
     if (data.valid_source.empty() != data.valid_target.empty() && !in_one_file) {
       throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
@@ -132,27 +134,29 @@ class TranslateTask : public LineTask {
 
   Tokenizers train_tokenizers(const RunConfig& config) const override {
     const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
+    const HeldOut kept = part_of(config.data, Split::kTraining);
     const TokenizerConfig& source = config.vocabulary.tokenizer;
     if (config.vocabulary.one()) {
-      const auto joint = train_on_columns(source, text, {0, 1});
+      const auto joint = train_on_columns(source, text, kept, {0, 1});
       return {{"source", joint}, {"target", joint}};
     }
     TokenizerConfig target = source;
     target.kind = config.vocabulary.target_kind.value_or(source.kind);
-    return {{"source", train_on_columns(source, text, {0})},
-            {"target", train_on_columns(target, text, {1})}};
+    return {{"source", train_on_columns(source, text, kept, {0})},
+            {"target", train_on_columns(target, text, kept, {1})}};
   }
 
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& /*corpus*/,
                                const Signature& signature,
                                const Tokenizers& tokenizers) const override {
     return std::make_unique<TranslationJudge>(config, texts(config.data, Split::kValidation),
+                                              part_of(config.data, Split::kValidation),
                                               signature.column("source"), *tokenizers.at("source"));
   }
 
  protected:
   std::vector<TextColumn> texts(const DataConfig& data, Split split) const override {
-    return split == Split::kTraining
+    return split == Split::kTraining || data.held_out > 0
                ? two_columns("source", "target", data.source, data.target)
                : two_columns("source", "target", data.valid_source, data.valid_target);
   }

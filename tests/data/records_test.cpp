@@ -1,5 +1,9 @@
 #include "attend/data/records.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "attend/base/error.h"
@@ -110,6 +114,34 @@ TEST_F(RecordReaderTest, AMissingColumnIsRefusedWithItsLine) {
   const std::string error = message_of<DataError>([&] { pairs_of(pair(file)); });
   EXPECT_NE(error.find("a.tsv:2: it has 1 column, but column 2 is needed"), error.npos) << error;
   EXPECT_THROW(pairs_of(pair("-", "-")), ConfigError);
+}
+
+// What is kept and what is held out are all records, each once, and records of one text stay
+// together.
+TEST_F(RecordReaderTest, SomeRecordsAreHeldOut) {
+  std::string sources, targets;
+  for (int i = 0; i < 400; ++i) {
+    sources += fmt::format("s{}\n", i % 200);
+    targets += fmt::format("t{}\n", i);
+  }
+  const auto columns = pair(write("a", sources), write("b", targets));
+  RecordReader all(columns);
+  Pairs parts[2];
+  for (const TextPart part : {TextPart::kKept, TextPart::kHeldOut}) {
+    RecordReader reader(columns, kLongestLine, {0.2, part});
+    parts[part == TextPart::kHeldOut] = pairs_of(reader);
+  }
+  EXPECT_NEAR(static_cast<double>(parts[1].size()), 80, 25);
+  std::set<std::string> kept;
+  for (const auto& [source, target] : parts[0]) kept.insert(source);
+  for (const auto& [source, target] : parts[1]) EXPECT_FALSE(kept.contains(source)) << source;
+  Pairs together = parts[0];
+  together.insert(together.end(), parts[1].begin(), parts[1].end());
+  Pairs expected = pairs_of(all);
+  std::ranges::sort(together), std::ranges::sort(expected);
+  EXPECT_EQ(together, expected);
+  RecordReader none(columns, kLongestLine, {0, TextPart::kHeldOut});
+  EXPECT_TRUE(pairs_of(none).empty());
 }
 
 }  // namespace

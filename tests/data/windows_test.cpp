@@ -138,7 +138,7 @@ TEST_F(WindowsTest, WhatIsLeftOutIsCounted) {
   const Corpus made = corpus({{write("text", "ab\n\n___\ntoo long a line\nu\xFF\n")},
                               DocumentKind::kLine,
                               0,
-                              DocumentPart::kAll,
+                              TextPart::kAll,
                               10},
                              {8, 0});
   EXPECT_EQ(made.size(), 2u);
@@ -159,7 +159,7 @@ TEST_F(WindowsTest, WhatIsHeldOutIsTheRest) {
   for (const DocumentKind kind : {DocumentKind::kFile, DocumentKind::kLine, DocumentKind::kBlank}) {
     std::multiset<std::string> all, parts;
     size_t held_out = 0;
-    const auto read = [&](DocumentPart part, std::multiset<std::string>& to) {
+    const auto read = [&](TextPart part, std::multiset<std::string>& to) {
       DocumentReader reader({{file}, kind, 0.1, part});
       size_t count = 0;
       while (reader.next()) {
@@ -168,24 +168,24 @@ TEST_F(WindowsTest, WhatIsHeldOutIsTheRest) {
       }
       return count;
     };
-    const size_t bytes = read(DocumentPart::kAll, all);
-    read(DocumentPart::kKept, parts);
-    held_out = read(DocumentPart::kHeldOut, parts);
+    const size_t bytes = read(TextPart::kAll, all);
+    read(TextPart::kKept, parts);
+    held_out = read(TextPart::kHeldOut, parts);
     EXPECT_EQ(parts, all);
     EXPECT_NEAR(static_cast<double>(held_out) / static_cast<double>(bytes), 0.1, 0.02);
   }
   // The end of a file, which comes after all that is trained on.
-  DocumentReader reader({{file}, DocumentKind::kFile, 0.5, DocumentPart::kHeldOut});
+  DocumentReader reader({{file}, DocumentKind::kFile, 0.5, TextPart::kHeldOut});
   ASSERT_TRUE(reader.next());
   EXPECT_TRUE(reader.begins());
   EXPECT_GT(reader.line(), 1200u);
   ASSERT_TRUE(reader.next());
   EXPECT_FALSE(reader.begins());
-  EXPECT_THROW(DocumentReader({{file}, DocumentKind::kFile, 1.0, DocumentPart::kKept}),
+  EXPECT_THROW(DocumentReader({{file}, DocumentKind::kFile, 1.0, TextPart::kKept}),
                ConfigError);
   expect_error<DataError>(
       [&] {
-        corpus({{write("short", "one line\n")}, DocumentKind::kFile, 0.1, DocumentPart::kHeldOut},
+        corpus({{write("short", "one line\n")}, DocumentKind::kFile, 0.1, TextPart::kHeldOut},
                {8, 0});
       },
       "leaves no document for validation");

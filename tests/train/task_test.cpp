@@ -126,8 +126,8 @@ TEST_F(TaskTest, SettingsOfOtherTasksAreRefused) {
   expect_error<ConfigError>([&] { run(config); },
                             "data.context is 64, but the task classify does not use it");
   config = small_run(directory_);
-  config.data.held_out = 0.5;
-  expect_error<ConfigError>([&] { run(config); }, "data.held_out is 0.5");
+  config.data.overlap = 5;
+  expect_error<ConfigError>([&] { run(config); }, "data.overlap is 5");
   EXPECT_FALSE(fs::exists(config.out));
 }
 
@@ -184,6 +184,32 @@ TEST_F(TaskTest, SnapshotsOfALanguageModelFitItsPositions) {
   Messages messages;
   run_training(config, messages, false);
   EXPECT_EQ(snapshot_steps({config.out}), (std::vector<int64_t>{1, 2})) << messages.text;
+}
+
+// Pairs that validation has are not trained on, whatever it measures.
+TEST_F(TaskTest, PairsAndLabelsCanBeHeldOut) {
+  RunConfig config = small_run(directory_);
+  config.training.steps = 8;
+  config.data.valid_source = config.data.valid_target = "";
+  config.data.held_out = 0.2;
+  Messages messages;
+  const RunResult result = run_training(config, messages, false);
+  EXPECT_GT(result.best_step, 0);
+  size_t kept = 0, held = 0;
+  for (const auto& [what, count] : {std::pair("data: ", &kept), {"validation: ", &held}}) {
+    const size_t at = messages.text.find(what);
+    ASSERT_NE(at, std::string::npos) << messages.text;
+    *count = std::stoul(messages.text.substr(at + std::string_view(what).size()));
+  }
+  EXPECT_EQ(kept + held, 200u);
+  EXPECT_GT(held, 20u);
+
+  config.data.valid_source = config.data.source, config.data.valid_target = config.data.target;
+  expect_error<ConfigError>([&] { run(config); }, "give data.valid_source or data.held_out");
+  config = label_run();
+  config.data.valid_text.clear(), config.data.valid_label = "";
+  config.data.held_out = 1e-6;
+  expect_error<DataError>([&] { run(config); }, "leaves no text for validation; hold out more");
 }
 
 }  // namespace

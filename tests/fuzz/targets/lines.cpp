@@ -52,7 +52,7 @@ void take_lines(std::string_view bytes) {
     require(lines.line().size() <= 3 * kLongest, "a line is no longer than asked for");
   }
   for (const DocumentKind kind : {DocumentKind::kFile, DocumentKind::kLine, DocumentKind::kBlank}) {
-    const auto read = [&](DocumentPart part) {
+    const auto read = [&](TextPart part) {
       DocumentReader documents({.files = {path, path},
                                 .documents = kind,
                                 .held_out = 0.25,
@@ -66,8 +66,8 @@ void take_lines(std::string_view bytes) {
       require(documents.counts().records <= count, "a document has a line");
       return count;
     };
-    const size_t all = read(DocumentPart::kAll);
-    const size_t parts = read(DocumentPart::kKept) + read(DocumentPart::kHeldOut);
+    const size_t all = read(TextPart::kAll);
+    const size_t parts = read(TextPart::kKept) + read(TextPart::kHeldOut);
     require(all == kMostLines || all == parts, "a line is kept or held out");
   }
   read_beside(path);
