@@ -122,6 +122,10 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
   if (text.unknown > 0) result.detail += fmt::format("; {} unknown", text.unknown);
   result.figures["documents"] = text.documents;
   result.figures["unknown"] = text.unknown;
+  // Bits of the text, where the tokens are all of it: an unknown token stands for any text, and
+  // words leave out the white space between them.
+  const bool words = model.tokenizer(model.written().name).kind() == TokenizerKind::kWord;
+  if (text.unknown > 0 || words) return {{kPerplexity, result}};
   return {{kPerplexity, result},
           {"bits_per_character",
            {text.bits_per_character(),
@@ -165,7 +169,7 @@ Results evaluate_classifier(const EvaluateOptions& options, const TextModel& mod
                         fmt::format("{} of {}", right, counted(all.size(), "line")),
                         {{"right", right}, {"lines", all.size()}}}});
   }
-  if (options.chosen(kPerplexity, true)) {
+  if (options.chosen(kPerplexity, true) && stats.tokens > 0) {
     results.emplace_back(kPerplexity, perplexity_result(stats, "label"));
   }
   return results;

@@ -261,6 +261,8 @@ expect(1 "texts:1: the line has 3 tokens, but at most 2 are allowed" classify ${
 expect(0 "^accuracy +100.00  4 of 4 lines\nperplexity +1[.][0-9]+  .*4 labels\n$" evaluate ${WORK}/label ${files})
 expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label --source ${WORK}/texts --target ${WORK}/labels
   --metric accuracy)
+file(WRITE ${WORK}/other-labels "worse\nworse\nworse\nworse\n")
+expect(0 "^accuracy +0.00  0 of 4 lines\n$" evaluate ${WORK}/label --text ${WORK}/texts --label ${WORK}/other-labels)
 expect(1 "--metric bleu does not apply to a model that gives labels; use accuracy or perplexity" evaluate
   ${WORK}/label ${files} --metric bleu)
 expect(0 "label, preset label.*label: 2 tokens, line.*transformer.width +32.*pooling +attention" info ${WORK}/label)

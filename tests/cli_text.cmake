@@ -95,6 +95,9 @@ expect(0 "nats in each of 4000 tokens.*3840 characters in 160 documents" evaluat
   ${WORK}/book --documents line)
 expect(0 "3840 characters in 160 documents" evaluate --text ${WORK}/book ${WORK}/book ${writer} --documents line)
 expect(1 "standard input can be read only once" evaluate ${writer} --text -)
+# Unknown tokens say nothing of the text they stand for.
+file(WRITE ${WORK}/foreign "ζζζ\n")
+expect(0 "^perplexity [^\n]*; [1-9][0-9]* unknown\n$" evaluate ${writer} --text ${WORK}/foreign)
 execute_process(COMMAND printf "the \\377cat\\n\\000\\000" OUTPUT_FILE ${WORK}/broken)
 expect(0 "broken: 1 piece of invalid UTF-8 replaced\nattend: [^\n]*broken: 2 NUL bytes removed\n" evaluate ${writer} --text ${WORK}/broken)
 
