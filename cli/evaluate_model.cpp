@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
 #include "attend/decode/score.h"
@@ -11,7 +12,6 @@
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
 #include "attend/train/task.h"
-#include "cli/counted.h"
 #include "cli/evaluate_parts.h"
 #include "cli/labels.h"
 #include "cli/search_flags.h"

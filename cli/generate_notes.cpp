@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/counted.h"
+#include "attend/base/counted.h"
 #include "cli/terminal.h"
 
 namespace attend::cli {

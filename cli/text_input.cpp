@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/base/utf8.h"
-#include "cli/counted.h"
 
 namespace attend::cli {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/data/windows.h"
 #include "attend/io/config.h"
@@ -31,17 +32,19 @@ std::string described(const Task& task, const Corpus& corpus) {
   }
   const CorpusCounts& counts = corpus.counts();
   std::string text = fmt::format("{} {}", corpus.size(), task.records);
-  if (windows) text += fmt::format(" of {} documents", counts.read.records - counts.empty);
+  if (windows)
+    text += fmt::format(" of {}", counted(counts.read.records - counts.empty, "document"));
   text += fmt::format(", {} tokens", fmt::join(tokens, " and "));
   if (counts.left_out() > 0) {
     text += fmt::format("; left out: {} empty, {} too long", counts.left_out_empty(),
                         counts.left_out_too_long());
   }
   if (counts.read.text.invalid_utf8 > 0) {
-    text += fmt::format("; {} pieces of invalid UTF-8 replaced", counts.read.text.invalid_utf8);
+    text += fmt::format("; {} of invalid UTF-8 replaced",
+                        counted(counts.read.text.invalid_utf8, "piece"));
   }
   if (counts.read.text.nul_bytes > 0) {
-    text += fmt::format("; {} NUL bytes removed", counts.read.text.nul_bytes);
+    text += fmt::format("; {} removed", counted(counts.read.text.nul_bytes, "NUL byte"));
   }
   return text;
 }

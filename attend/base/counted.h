@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-namespace attend::cli {
+namespace attend {
 
 // "1 line", "2 lines".
 inline std::string counted(uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-}  // namespace attend::cli
+}  // namespace attend
