@@ -4,6 +4,7 @@
 
 #include "attend/train/average.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
 
 namespace attend::cli {
 namespace {
@@ -31,7 +32,7 @@ Command add_average(CLI::App& app) {
       ->type_name("DIRECTORY");
   parser->add_option("--last", options->last, "checkpoints to average (5)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(whole_number(1, 1'000'000));
   parser->add_option("--out", options->out, "model directory to write")
       ->required()
       ->type_name("DIRECTORY");

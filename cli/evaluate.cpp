@@ -9,6 +9,7 @@
 #include "attend/base/names.h"
 #include "cli/commands.h"
 #include "cli/evaluate_parts.h"
+#include "cli/help.h"
 #include "cli/search_flags.h"
 
 namespace attend::cli {
@@ -204,17 +205,17 @@ Command add_evaluate(CLI::App& app) {
   options->batching.add(*parser, false);
   options->reading.add(*parser, TextReading());
   options->search.add_all_but("n_best", *parser, SearchConfig());  // the best is measured
+  show_in_help(*parser, {"--stride", "--beam"});
+  hide_in_help(*parser,
+               {"--grouped", "--lowercase", "--tokenize", "--batch-tokens", "--longest-line"});
   parser->footer(
       "Examples:\n"
       "  attend evaluate --hypotheses out.txt --references test.en\n"
       "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"
       "  attend evaluate model --text reviews.txt --label stars.txt\n"
       "  attend evaluate model --text rest.txt --stride 64     (a language model)\n"
-      "  attend evaluate --alignments out.links --gold test.links\n"
       "  attend evaluate model --source dev.de --target dev.en --gold dev.links\n"
-      "The last one finds the layer and head that align words best; --alignment-layer best of "
-      "translate\n"
-      "and score then uses them.");
+      "The last one finds the layer and head that align words best, for --alignment-layer best.");
   options->parser = parser;
   parser->callback([=] {
     take_model(*options);

@@ -10,6 +10,7 @@
 #include "attend/base/error.h"
 #include "attend/serve/server.h"
 #include "cli/commands.h"
+#include "cli/numbers.h"
 
 namespace attend::cli {
 namespace {
@@ -57,7 +58,7 @@ Command add_explore(CLI::App& app) {
       ->type_name("DIRECTORY");
   parser->add_option("--port", options->port, "port on 127.0.0.1; 0: any free one (8808)")
       ->type_name("N")
-      ->check(CLI::Range(0, 65535).description(""));
+      ->check(whole_number(0, 65535));
   parser->add_flag("--no-token", options->no_token,
                    "let anyone who is logged in to this machine use the page");
   parser->footer(

@@ -13,6 +13,7 @@
 #include "cli/config_flags.h"
 #include "cli/generate_interactive.h"
 #include "cli/generate_output.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/numbers.h"
 #include "cli/search_flags.h"
@@ -206,6 +207,8 @@ Command add_generate(CLI::App& app) {
       ->type_name("TEXT");
   parser->add_flag("--json", options->output.json, "one JSON object a text");
   options->flags.add_all_but("samples", *parser, GenerationConfig());
+  show_in_help(*parser,
+               {"--max-tokens", "--temperature", "--top-k", "--top-p", "--beam", "--seed"});
   parser->footer(
       "Examples:\n"
       "  attend generate model 'Once upon a time'\n"

@@ -16,6 +16,7 @@
 #include "attend/inspect/text_width.h"
 #include "attend/nn/freeze.h"
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/inspect_pictures.h"
 #include "cli/output.h"
 #include "cli/search_flags.h"
@@ -321,6 +322,7 @@ Command add_inspect(CLI::App& app) {
           ->type_name(choices_text({"auto", "none", "256", "24bit"}))
           ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
   options->search.add_all_but("n_best", *parser, SearchConfig());  // one output is drawn
+  hide_in_help(*parser, {"--columns", "--colours", "--format"});
   parser->footer(
       "Examples:\n"
       "  attend inspect model 'ein kleines Haus'\n"

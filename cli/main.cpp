@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +19,10 @@
 #include "attend/base/printable.h"
 #include "attend/kernels/machine.h"
 #include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/numbers.h"
 #include "cli/terminal.h"
+#include "cli/usage.h"
 
 namespace attend::cli {
 
@@ -45,7 +49,7 @@ void require_subcommand(CLI::App& parser) {
 
 namespace {
 
-constexpr std::string_view kMore = "Run with --help for more information.";
+constexpr std::string_view kMore = "--help says more.";
 
 // What was printed must have arrived, also on a disk that is full.
 int finished(int code) {
@@ -57,37 +61,6 @@ int finished(int code) {
       "cannot write standard output; is the disk full? Make room there, or write elsewhere, and "
       "run "
       "it again");
-}
-
-// Those of the options or commands of `app` that could have been meant by a word it does not know.
-std::string suggestion(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> known;
-  const CLI::App* at = &app;
-  while (true) {  // from `attend` to the last command that was named
-    for (const CLI::Option* option : at->get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
-    if (at->get_subcommands().empty()) break;
-    at = at->get_subcommands().front();
-  }
-  if (!word.starts_with("-")) {
-    known.clear();
-    for (const CLI::App* command : at->get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(command->get_name());
-    }
-  }
-  return nearest_name(word.substr(0, word.find('=')), known);
-}
-
-std::string usage_message(const CLI::App* app, const CLI::Error& error) {
-  std::string near;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    for (const std::string& word : app->remaining(true)) {
-      if (near.empty()) near = suggestion(*app, word);
-    }
-  }
-  return fmt::format("attend: {}{}\n{}\n", error.what(),
-                     near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kMore);
 }
 
 constexpr const char* kSmaller = "; use a smaller model, smaller batches or shorter lines";
@@ -107,22 +80,28 @@ std::string with_remedy(const std::string& message) {
 int run(int argc, char** argv) {
   CLI::App app{"Attention models on CPUs: train them, run them, and see what they look at.",
                "attend"};
-  app.set_version_flag("--version", version());
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", version(), "print the version");
   app.require_subcommand(0, 1);
   app.failure_message(usage_message);
-  app.get_formatter()->column_width(28);
+  app.formatter(std::make_shared<HelpFormatter>());
   int threads = 0;
   app.add_option("--threads", threads, "threads to use (default: all cores, or OMP_NUM_THREADS)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024).description(""));
+      ->check(whole_number(1, 1024));
   app.fallthrough();  // options of `attend` may also follow the subcommand
 
   const std::vector<Command> commands = {
       add_train(app),   add_translate(app), add_generate(app), add_classify(app),  add_inspect(app),
       add_explore(app), add_score(app),     add_evaluate(app), add_tokenizer(app), add_average(app),
       add_info(app),    add_check(app),     add_bench(app),    add_completion(app)};
+  add_help(app);
+  for (const Command& command : commands) add_help_all(*command.parser);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_hyphens(app, argc, argv);
+    words.erase(words.begin());
+    std::ranges::reverse(words);  // as the parser takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

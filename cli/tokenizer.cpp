@@ -12,6 +12,7 @@
 #include "attend/train/run_config.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/text_input.h"
 
@@ -140,6 +141,7 @@ CLI::App* add_train_parser(CLI::App& parent, TrainOptions& options) {
       ->type_name("FILE");
   parser->add_option("--out", options.out, "file to write")->required()->type_name("FILE");
   options.flags.add(*parser, TokenizerConfig());
+  show_in_help(*parser, {"--kind", "--vocabulary", "--lowercase", "--byte-fallback"});
   parser->footer(
       "Examples:\n"
       "  attend tokenizer train train.de train.en --kind bpe --vocabulary 8000 --out bpe.model\n"

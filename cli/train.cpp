@@ -7,9 +7,12 @@
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
+#include "attend/nn/init.h"
+#include "attend/nn/visit.h"
 #include "attend/train/run.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
+#include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -21,7 +24,7 @@ struct Options {
   std::filesystem::path file, source, target, valid_source, valid_target, label, valid_label;
   std::vector<std::filesystem::path> text, valid_text;
   std::string preset, steps;
-  bool dry_run = false;
+  bool dry_run = false, list_presets = false;
   RunOptions run;
   ConfigFlags flags;
 };
@@ -144,7 +147,37 @@ void print_end(const Options& options, const RunConfig& config, const RunResult&
                    : "; a larger --validation.patience continues");
 }
 
+// Parameters beside the tables of tokens, which grow with the vocabulary.
+size_t inner_parameters(const ModelConfig& config) {
+  const auto count = [&config](size_t vocabulary) {
+    ModelConfig sized = config;
+    const Signature signature = signature_of(config);
+    ModelConfig::Vocabularies sizes;
+    for (const ColumnSpec& column : signature.columns) sizes[column.name] = vocabulary;
+    sized.set_vocabularies(sizes);
+    const ShapesOnly shapes;
+    Rng rng(1);
+    return parameter_count(*make_model(sized, rng));
+  };
+  const size_t one = count(1001), two = count(1002);
+  return one - 1001 * (two - one);
+}
+
+int list_presets() {
+  fmt::print("{:<14}{:<14}{:>11}  {}\n", "preset", "kind", "parameters", "");
+  for (const ModelKind& kind : model_kinds()) {
+    for (const ModelPreset& preset : kind.presets) {
+      const ModelConfig config = ModelConfig::of_preset(preset.name);
+      fmt::print("{:<14}{:<14}{:>9.1f} M  {}\n", preset.name, kind.name,
+                 static_cast<double>(inner_parameters(config)) / 1e6, preset.summary);
+    }
+  }
+  fmt::print("Parameters are those beside the embeddings of tokens.\n");
+  return 0;
+}
+
 int run_train(const Options& options) {
+  if (options.list_presets) return list_presets();
   RunConfig config = config_of(options);
   config.check();
   if (options.dry_run) {
@@ -174,14 +207,19 @@ Command add_train(CLI::App& app) {
   add_file("config", options->file, "YAML or JSON file with settings");
   add_file("--source", options->source, "text to read, one sentence a line, also .gz");
   add_file("--target", options->target, "text to write, line by line as the source");
-  add_file("--valid-source", options->valid_source, "the same for validation");
-  add_file("--valid-target", options->valid_target, "the same for validation");
+  const auto add_valid = [&](const char* name, auto& file, const char* help) {
+    add_file(name, file, help);
+    parser->get_option(name)->group("Settings of validation text");
+  };
+  add_valid("--valid-source", options->valid_source, "the same for validation");
+  add_valid("--valid-target", options->valid_target, "the same for validation");
   add_file("--text", options->text, "text of a language model, or lines to label");
   add_file("--label", options->label, "labels, line by line as the text");
-  add_file("--valid-text", options->valid_text, "the same for validation");
-  add_file("--valid-label", options->valid_label, "the same for validation");
-  parser->add_option("--preset", options->preset, "a model from the papers: " + preset_names())
+  add_valid("--valid-text", options->valid_text, "the same for validation");
+  add_valid("--valid-label", options->valid_label, "the same for validation");
+  parser->add_option("--preset", options->preset, "a model to start from, such as base or gpt-nano")
       ->type_name("NAME");
+  parser->add_flag("--list-presets", options->list_presets, "describe the presets");
   parser->add_option("--steps", options->steps, "updates in all, or +N for N more than there are")
       ->type_name("N");
   parser->add_flag("--dry-run", options->dry_run,
@@ -189,18 +227,17 @@ Command add_train(CLI::App& app) {
   parser->add_flag("--overwrite", options->run.overwrite,
                    "replace a model in --out that has no checkpoint to resume from");
   options->flags.add(*parser, RunConfig());
+  show_in_help(*parser, {"--out", "--vocabulary.kind", "--vocabulary.vocabulary", "--batch.tokens",
+                         "--optimizer.rate", "--data.held-out", "--validation.metric", "--memory"});
   parser->footer(
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train --preset gpt-nano --text book.txt --data.held-out 0.1 --out model\n"
-      "  attend train --preset gpt-nano --source train.de --target train.en --out model\n"
       "  attend train --preset label --text reviews.txt --label stars.txt --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
       "  attend train config.yaml --steps +1000\n"
-      "  attend train --preset bahdanau --source a.txt --target b.txt --out model --dry-run\n"
-      "Ctrl-C saves and stops; the same command resumes. Every setting can be in the YAML file, as "
-      "in\n"
-      "attend.yaml of a model directory, or be a flag.");
+      "Ctrl-C saves and stops; the same command resumes. A setting is a flag, or stands in the "
+      "YAML file.");
   return {parser, [options] { return run_train(*options); }};
 }
 

@@ -11,6 +11,7 @@
 #include "attend/io/json_text.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/search_flags.h"
@@ -207,6 +208,9 @@ Command add_translate(CLI::App& app) {
   parser->add_flag("--draw", options->draw, "draw below each line what each token looked at");
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->flags.add(*parser, SearchConfig());
+  show_in_help(*parser, {"--beam", "--n-best", "--sample", "--temperature", "--seed",
+                         "--length-penalty", "--max-length"});
+  hide_in_help(*parser, {"--batch-tokens", "--window", "--longest-line", "--starts"});
   options->alignments.add(*parser);
   parser->footer(
       "Examples:\n"

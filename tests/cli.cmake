@@ -8,13 +8,13 @@ expect(0 "check .*bench " --help)
 expect(0 "matrix product NN +ok" check)
 expect(0 "threads +1\n" check --threads 1)
 expect(2 "Usage: attend")
-expect(2 "not expected: nonsense" nonsense)
-expect(2 "not expected: --nonsense" bench --nonsense)
+expect(2 "there is no command .nonsense." nonsense)
+expect(2 "bench: there is no option --nonsense" bench --nonsense)
 expect(2 "--threads" check --threads 0)
 
 
 # Usage errors say who speaks, and what was probably meant.
-expect(2 "^attend: .*not expected: --bem; did you mean '--beam'[?]\n" translate x --bem 3)
+expect(2 "^attend: translate: there is no option --bem; did you mean --beam[?]\n" translate x --bem 3)
 expect(2 "did you mean 'translate'[?]" transalte x)
 expect(2 "did you mean 'encode'[?]" tokenizer encod x)
 foreach(option window batch-tokens longest-line)
@@ -47,21 +47,53 @@ expect(2 "--head: a cell is of one layer and one head" inspect x a --cell a:0:0:
 expect(2 "--cell: the arithmetic of a cell is text or JSON" inspect x a --cell a:0:0:0 --out b.svg)
 expect(2 "--head: should be a number from 0, mean, max or all, not 'foo'" inspect x a --head foo)
 expect(2 "--target: .*nothing is searched" inspect x a --target b --beam 3)
-expect(2 "not expected: --n-best" inspect x a --n-best=3)
-expect(2 "not expected: --n-best" evaluate x --source a --n-best=3)
+expect(2 "inspect: there is no option --n-best" inspect x a --n-best=3)
+expect(2 "evaluate: there is no option --n-best" evaluate x --source a --n-best=3)
 expect(2 "--out: there is no directory /nonexistent; create it first" inspect x a --out /nonexistent/b.svg)
 expect(2 "--out: ${WORK} is a directory; name a file" inspect x a --out ${WORK})
 expect(2 "--out: b has no known ending; use one of: .svg, .*, .txt; or add --format" inspect x a --out b)
 expect(2 "--out: b.bmp has no known ending" inspect x a --out b.bmp)
 expect(2 "--format: unknown format 'bmp'; there are: terminal, svg, png" inspect x a --format bmp)
 expect(2 "--columns, --colours: are for the terminal" inspect x a --columns 40 --out b.SVG)
-expect(2 "--port: .*99999.*0.*65535" explore x --port 99999)
+expect(2 "--port: should be a whole number from 0 to 65535, not '99999'" explore x --port 99999)
 
 # Every command has a help with examples.
 foreach(command train translate generate classify score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
   expect(0 "Usage: attend .*Example" ${command} --help)
 endforeach()
+
+# A help fits the screen, and --help-all has the rest.
+foreach(command train translate generate classify inspect explore score evaluate info average bench check completion
+    "tokenizer;train" "tokenizer;encode" "tokenizer;decode")
+  execute_process(COMMAND ${ATTEND} ${command} --help OUTPUT_VARIABLE help)
+  string(REGEX MATCHALL "\n" lines "${help}")
+  list(LENGTH lines count)
+  if(count GREATER 40)
+    message(SEND_ERROR "attend ${command} --help has ${count} lines:\n${help}")
+  endif()
+endforeach()
+expect(0 "^Usage: attend train .*[0-9]+ more settings: attend train --help-all\n" train --help)
+expect(0 "--valid-source FILE.*--model.transformer.width 1..65536" train --help-all)
+expect(0 "^Usage: attend train " help train)
+expect(0 "Commands:\n  train " help)
+expect(2 "there is no command 'trian'; attend --help lists them" help trian)
+expect(0 "gpt2 +gpt +8[0-9][.][0-9] M  12 layers, 768 wide" train --list-presets)
+
+# What people try first: other programs' names, underscores, typing errors.
+expect(2 "^attend: train: there is no option --lr; the learning rate is --optimizer.rate\n`attend train --help` says more.\n"
+  train --lr 1e-3)
+expect(2 "no option --epochs; training is counted in updates: --steps N" train --epochs 3)
+expect(2 "no option --batch_size; the size of batches is --batch.tokens" train --batch_size 32)
+expect(2 "no option --device; everything runs on the CPU" translate x --device cuda)
+expect(2 "no option --max-new-tokens; the most tokens after the prompt are --max-tokens" generate x --max-new-tokens=5)
+expect(2 "no option --bean; did you mean --beam" translate x --bean 3)
+expect(2 "--beam needs a value" translate x --beam)
+expect(2 "--threads: should be a whole number from 1 to 1024, not 'many'" translate x --threads many)
+expect(2 "there is no command 'trian'; did you mean 'train'" trian)
+expect(2 "info: 'y' is one argument too many" info x y)
+expect(2 "model.transformer.feed_forward.*not 'wide'|'wide'" train --model.transformer.feed_forward wide --out x)
+expect(2 "clip_norm.*'a lot'|'a lot'" train --optimizer.clip_norm "a lot" --out x)
 
 # Evaluating texts and alignments.
 file(WRITE ${WORK}/out "the cat sat on the mat\nA dog\n")
@@ -295,7 +327,7 @@ expect_equal("${written}" "${shown}" "a pipe")
 # A file is named once; what 0 means for a vocabulary is so.
 execute_process(COMMAND printf "\\377\\376a\\000" OUTPUT_FILE ${WORK}/wide)
 expect(1 "^attend: [^:]*wide: UTF-16" tokenizer train ${WORK}/wide --kind word --out ${WORK}/none)
-expect(0 "0: all characters, words or lines there are" tokenizer train --help)
+expect(0 "0: all characters,[ \n]+words[ \n]+or[ \n]+lines[ \n]+there[ \n]+are" tokenizer train --help)
 expect(0 "words: 10 tokens" tokenizer train ${WORK}/ref --kind word --vocabulary 0 --out ${WORK}/words)
 
 # Settings in braces are YAML unless the file's name says JSON.

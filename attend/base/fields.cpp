@@ -66,11 +66,13 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   constexpr size_t kLongest = 100;  // no name is, and the distance takes time of its square
   if (name.size() > kLongest) return {};
   const std::string* nearest = nullptr;
-  size_t best = std::max<size_t>(2, name.size() / 3) + 1;
+  // Of equally near ones, one as long: a letter is mistaken more often than left out.
+  std::pair<size_t, bool> best = {std::max<size_t>(2, name.size() / 3) + 1, false};
   for (const std::string& candidate : known) {
     const size_t distance = edit_distance(name, candidate);
-    if (distance >= best || distance >= candidate.size()) continue;
-    best = distance;
+    const std::pair<size_t, bool> found = {distance, candidate.size() != name.size()};
+    if (found >= best || distance >= candidate.size()) continue;
+    best = found;
     nearest = &candidate;
   }
   return nearest != nullptr ? *nearest : std::string();

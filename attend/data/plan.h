@@ -20,8 +20,7 @@ struct BatchConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("tokens", tokens, "tokens of an update at most, all columns with their starts and ends",
-      limits::kCount);
+    v("tokens", tokens, "tokens of an update at most, of all columns together", limits::kCount);
     v("records", records, "records of an update at most; 0: no limit", limits::kCount.or_0());
     v("shuffle", shuffle, "a new order every epoch; otherwise from short to long");
     v("seed", seed, "of the order", limits::kAny);

@@ -30,7 +30,7 @@ struct OptimizerConfig {
   bool operator==(const OptimizerConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("kind", kind, "adamw, adam or sgd");
+    v("kind", kind, "how gradients become updates");
     v("rate", rate, "peak learning rate");
     v("beta1", beta1, "Adam: decay of the mean of gradients");
     v("beta2", beta2, "Adam: decay of the mean of squared gradients");

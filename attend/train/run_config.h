@@ -58,8 +58,7 @@ struct DataConfig {
     v("shift", shift,
       "language model: cut the windows of long documents at other tokens in each epoch; otherwise "
       "always at the same");
-    v("held_out", held_out,
-      "share of the text to hold out for validation, where no text is given for it");
+    v("held_out", held_out, "share of the text to hold out for validation");
   }
 };
 
@@ -95,7 +94,7 @@ struct ValidationConfig {
   template <typename V>
   void fields(V& v) {
     v("every", every, "steps between validations", limits::kSteps);
-    v("metric", metric, "what is best: loss, bleu, chrf, accuracy or error_rate");
+    v("metric", metric, "what the best model is chosen by");
     v("lowercase", lowercase, "ignore case in BLEU and chrF");
     v("sentences", sentences, "most sentences decoded; 0: all", limits::kCount.or_0());
     v("grouped", grouped, "lines in a row with the same source are references of one");

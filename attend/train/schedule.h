@@ -26,7 +26,7 @@ struct ScheduleConfig {
   bool operator==(const ScheduleConfig&) const = default;
   template <typename V>
   void fields(V& v) {
-    v("kind", kind, "constant, inverse_sqrt, cosine or linear");
+    v("kind", kind, "how the rate changes after the warm-up");
     v("warmup", warmup,
       "steps in which the rate rises from 0; none: 1000, or a tenth of all steps if that is less",
       limits::kSteps.or_0());
