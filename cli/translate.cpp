@@ -1,9 +1,11 @@
 // `attend translate`: lines from standard input through a model to standard output.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
@@ -22,8 +24,10 @@ namespace attend::cli {
 namespace {
 
 struct Options {
-  std::vector<std::filesystem::path> models;
-  std::filesystem::path input = "-";
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> others;  // of an ensemble
+  std::vector<std::string> texts;
+  std::filesystem::path input;
   std::filesystem::path starts;
   std::vector<std::string> banned;
   Batching batching;
@@ -143,8 +147,48 @@ void ban(const std::string& text, const Tokenizer& tokenizer, TokenSequences& ba
   }
 }
 
+// Lines to translate: the texts of the command line, or a file.
+class Input {
+ public:
+  explicit Input(const Options& options) {
+    for (const std::string& text : options.texts) texts_.push_back(repaired(text, "the text"));
+    if (!texts_.empty()) return;
+    const bool waits = options.input.empty() && isatty(STDIN_FILENO) != 0;
+    if (waits) {
+      notify(
+          "attend: reading standard input, one sentence a line; Ctrl-D ends. A text may also be an "
+          "argument.\n");
+    }
+    reader_ = std::make_unique<LineReader>(open_text(options.input.empty() ? "-" : options.input));
+  }
+
+  std::vector<std::string> next(size_t most) {
+    return reader_ ? read_window(*reader_, most) : std::exchange(texts_, {});
+  }
+  std::string place(size_t number) const {
+    return reader_ ? fmt::format("{}:{}", reader_->name(), number) : fmt::format("text {}", number);
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unique_ptr<LineReader> reader_;
+};
+
 // What the parser cannot say by itself: options that would do nothing.
 void check(const Options& options) {
+  if (!options.texts.empty() && !options.input.empty()) {
+    throw CLI::ValidationError("--input", "does not go with a text as an argument");
+  }
+  for (const std::string& text : options.texts) {
+    if (std::filesystem::exists(std::filesystem::path(text) / "config.json")) {
+      throw CLI::ValidationError(fmt::format(
+          "translate: '{}' is a model, not a text; for an ensemble use --with {}", text, text));
+    }
+    if (text.find('\n') != text.npos) {
+      throw CLI::ValidationError(
+          "translate: the text has a line feed; give each sentence as an argument of its own");
+    }
+  }
   check_search_flags(options.flags);
   if (options.draw && options.json) {
     throw CLI::ValidationError("--draw", "is for a person to see, and does not go with --json");
@@ -157,10 +201,12 @@ void check(const Options& options) {
 
 int run_translate(const Options& options) {
   std::vector<TextModel> models;
-  for (const auto& directory : options.models) {
+  const auto load = [&models](const std::filesystem::path& directory) {
     models.push_back(TextModel::load(directory));
     models.back().model->pack();
-  }
+  };
+  load(options.model);
+  for (const auto& directory : options.others) load(directory);
   TranslatorConfig config{.batch_tokens = options.batching.batch_tokens,
                           .longest_line = options.batching.longest_line};
   options.flags.apply(config.search);
@@ -170,12 +216,12 @@ int run_translate(const Options& options) {
   const bool many = config.search.n_best > 1;
   const Translator translate(std::move(models), config);
 
-  LineReader input = open_text(options.input);
+  Input input(options);
   std::unique_ptr<LineReader> starts;
   if (!options.starts.empty()) starts = std::make_unique<LineReader>(open_text(options.starts));
   size_t done = 0;
   while (true) {
-    std::vector<std::string> lines = read_window(input, options.batching.window);
+    std::vector<std::string> lines = input.next(options.batching.window);
     if (lines.empty()) return 0;
     const size_t fitting = count_fitting(translate, lines);
     const std::string too_long = fitting < lines.size() ? lines[fitting] : "";
@@ -188,7 +234,7 @@ int run_translate(const Options& options) {
     }
     std::fflush(stdout);
     done += lines.size();
-    if (!too_long.empty()) translate.check(too_long, fmt::format("{}:{}", input.name(), done + 1));
+    if (!too_long.empty()) translate.check(too_long, input.place(done + 1));
   }
 }
 
@@ -197,12 +243,24 @@ int run_translate(const Options& options) {
 Command add_translate(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("translate", "Rewrite lines of text with a trained model");
   auto options = std::make_shared<Options>();
-  parser->add_option("model", options->models, "model directory; several form an ensemble")
+  parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
-  parser->add_option("--input", options->input, "text file, also .gz (default: standard input)");
+  parser->add_option("text", options->texts, "sentences (default: lines of standard input)")
+      ->type_name("TEXT");
+  parser->add_option("--input", options->input, "text file, one sentence a line, also .gz")
+      ->type_name("FILE");
+  parser
+      ->add_option("--with", options->others,
+                   "another model, to translate together; repeat for more")
+      ->type_name("DIRECTORY")
+      ->expected(1)
+      ->allow_extra_args(false);
   parser->add_option("--starts", options->starts, "what each translation starts with, a line each");
-  parser->add_option("--ban", options->banned, "words that are never written; repeat for more");
+  parser->add_option("--ban", options->banned, "words that are never written; repeat for more")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->allow_extra_args(false);
   options->batching.add(*parser);
   parser->add_flag("--scores", options->scores, "add ||| and the score to each line");
   parser->add_flag("--draw", options->draw, "draw below each line what each token looked at");
@@ -214,10 +272,10 @@ Command add_translate(CLI::App& app) {
   options->alignments.add(*parser);
   parser->footer(
       "Examples:\n"
-      "  echo 'ein Haus' | attend translate model\n"
+      "  attend translate model 'ein Haus'\n"
       "  attend translate model --beam 8 --n-best 8 --input test.de > nbest.txt\n"
-      "  attend translate first second --input test.de      (an ensemble)\n"
-      "  echo 'ein Haus' | attend translate model --draw\n"
+      "  attend translate model --with other --input test.de      (an ensemble)\n"
+      "  attend translate model 'ein Haus' --draw\n"
       "With --n-best above 1 a line is: number ||| text ||| score, and no text comes twice.\n"
       "Blank lines stay blank.");
   parser->callback([options] { check(*options); });

@@ -105,6 +105,14 @@ expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
 execute_process(COMMAND cat ${WORK}/words COMMAND ${ATTEND} translate ${model} --beam 1 --window 2
   OUTPUT_VARIABLE piped)
 expect_equal("${piped}" "${OUT}" "translate through a pipe")
+
+# Texts may be arguments, and several models translate together.
+expect(0 "^05\n01\n$" translate ${model} may january)
+expect(0 "^05\n$" translate ${model} --with ${model} --ban 01 may)
+expect(2 "is a model, not a text; for an ensemble use --with" translate ${model} ${model})
+expect(2 "--input: does not go with a text" translate ${model} may --input ${WORK}/words)
+expect(1 "text 2: the line has [0-9]+ tokens, but at most 4 are allowed" translate ${model} may january --longest-line 4)
+
 expect(0 "^0 [|][|][|] 01 [|][|][|] -[0-9.]+\n0 [|][|][|] [^|]* [|][|][|] -[0-9.]+\n1 [|][|][|] 05 "
   translate ${model} --input ${WORK}/words --n-best 2)
 expect(0 "^{.line.:0,.source.:.january.,.translations.:\\[{.text.:.01." translate ${model} --json
