@@ -23,6 +23,7 @@ namespace {
 struct Options {
   std::filesystem::path file, source, target, valid_source, valid_target, label, valid_label;
   std::vector<std::filesystem::path> text, valid_text;
+  std::filesystem::path resumed;  // the model directory that was named
   std::string preset, steps;
   bool dry_run = false, list_presets = false;
   RunOptions run;
@@ -90,6 +91,18 @@ void read_file(RunConfig& config, const std::filesystem::path& file) {
   if (of_file != model.preset) config.model = model;
 }
 
+// A model directory stands for the settings it was trained with.
+Options with_file(Options options) {
+  if (!std::filesystem::is_directory(options.file)) return options;
+  options.resumed = options.file;
+  options.file = ModelDirectory{options.resumed}.training();
+  if (std::filesystem::exists(options.file)) return options;
+  throw ConfigError(
+      "train: {} has no {}: it is no model that was trained here; give a YAML file, or text and "
+      "--out {}",
+      options.resumed.string(), options.file.filename().string(), options.resumed.string());
+}
+
 RunConfig config_of(const Options& options) {
   RunConfig config;
   config.model = model_of(options);
@@ -103,6 +116,7 @@ RunConfig config_of(const Options& options) {
   set_if_given(config.data.valid_text, options.valid_text);
   set_if_given(config.data.label, options.label);
   set_if_given(config.data.valid_label, options.valid_label);
+  if (!options.resumed.empty()) config.out = options.resumed;
   options.flags.apply(config);
   config.model.preset = preset;
   if (!options.steps.empty()) {
@@ -127,15 +141,14 @@ void print_plan(const RunConfig& config, const RunPlan& plan) {
              plan.tokens_per_second);
 }
 
-void print_end(const Options& options, const RunConfig& config, const RunResult& result) {
+void print_end(const RunConfig& config, const RunResult& result) {
   if (result.end == TrainingEnd::kStopped && result.step == 0) {
     notify("stopped before the first step; nothing to save\n");
     return;
   }
   if (result.end == TrainingEnd::kStopped) {
-    const bool more = options.steps.starts_with('+');  // would count from here
-    notify("stopped and saved at step {}; the same command{} resumes there\n", result.step,
-           more ? fmt::format(" with --steps {}", config.training.steps) : "");
+    notify("stopped and saved at step {}; `attend train {}` resumes there\n", result.step,
+           config.out.string());
     return;
   }
   const bool patient = result.end != TrainingEnd::kNoProgress;
@@ -176,8 +189,9 @@ int list_presets() {
   return 0;
 }
 
-int run_train(const Options& options) {
-  if (options.list_presets) return list_presets();
+int run_train(const Options& given) {
+  if (given.list_presets) return list_presets();
+  const Options options = with_file(given);
   RunConfig config = config_of(options);
   config.check();
   if (options.dry_run) {
@@ -192,7 +206,7 @@ int run_train(const Options& options) {
     Progress progress(config.validation.metric);
     result = run_training(config, progress, stop, options.run);
   }
-  print_end(options, config, result);
+  print_end(config, result);
   return result.end == TrainingEnd::kStopped ? stopped_exit_code() : 0;
 }
 
@@ -204,7 +218,8 @@ Command add_train(CLI::App& app) {
   const auto add_file = [&](const char* name, auto& file, const char* help) {
     parser->add_option(name, file, help)->type_name("FILE");
   };
-  add_file("config", options->file, "YAML or JSON file with settings");
+  add_file("config", options->file,
+           "YAML or JSON file with settings, or a model directory to resume");
   add_file("--source", options->source, "text to read, one sentence a line, also .gz");
   add_file("--target", options->target, "text to write, line by line as the source");
   const auto add_valid = [&](const char* name, auto& file, const char* help) {
@@ -235,9 +250,8 @@ Command add_train(CLI::App& app) {
       "  attend train --preset gpt-nano --text book.txt --data.held-out 0.1 --out model\n"
       "  attend train --preset label --text reviews.txt --label stars.txt --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
-      "  attend train config.yaml --steps +1000\n"
-      "Ctrl-C saves and stops; the same command resumes. A setting is a flag, or stands in the "
-      "YAML file.");
+      "  attend train model --steps +1000\n"
+      "Ctrl-C saves and stops; `attend train model` resumes. A YAML file may have any setting.");
   return {parser, [options] { return run_train(*options); }};
 }
 

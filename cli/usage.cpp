@@ -81,7 +81,7 @@ const std::vector<Hint>& hints() {
        "label smoothing is --training.label-smoothing"},
       {{"--resume", "--continue"},
        "--steps",
-       "the same command resumes a run by itself, where --out has a checkpoint"},
+       "`attend train MODEL` resumes a model from its newest checkpoint"},
   };
   return all;
 }

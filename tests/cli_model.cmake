@@ -54,7 +54,7 @@ expect(1 "are for preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${
 # A signal stops it, and it says how to go on.
 execute_process(COMMAND timeout --preserve-status -s INT 3 ${ATTEND} train ${small} ${words} --out ${WORK}/stopped
   --steps +1000000 RESULT_VARIABLE result ERROR_VARIABLE err)
-if(NOT result EQUAL 130 OR NOT err MATCHES "stopping.*saved at step [0-9]+; the same command with --steps 1000000 ")
+if(NOT result EQUAL 130 OR NOT err MATCHES "stopping.*saved at step [0-9]+; `attend train [^`]+` resumes")
   message(FATAL_ERROR "Stopped: exit ${result}, ${err}")
 endif()
 
@@ -99,6 +99,13 @@ if(terminal)
     message(FATAL_ERROR "A control character on a terminal: ${out}")
   endif()
 endif()
+
+# A model directory stands for its settings.
+execute_process(COMMAND cp -r ${model} ${WORK}/again)
+expect(0 "resumed at step 100:.*trained 103 steps; model in ${WORK}/again" train ${WORK}/again --steps +3)
+expect(0 "now optimizer.rate = 0.0005 .*trained 104 steps" train ${WORK}/again --steps +1 --optimizer.rate 5e-4)
+file(MAKE_DIRECTORY ${WORK}/nothing)
+expect(1 "nothing has no attend.yaml: it is no model that was trained here" train ${WORK}/nothing)
 
 # Lines keep their order, from a file and through a pipe.
 expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
