@@ -164,7 +164,7 @@ void add_help_all(CLI::App& parser) {
 void add_help(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("help", "Explain a command");
   auto command = std::make_shared<std::string>();
-  parser->add_option("command", *command, "which")->type_name("COMMAND");
+  parser->add_option("command", *command, "command to explain")->type_name("COMMAND");
   parser->callback([&app, command] {
     const CLI::App* of = &app;
     if (!command->empty()) {

@@ -49,7 +49,7 @@ void require_subcommand(CLI::App& parser) {
 
 namespace {
 
-constexpr std::string_view kMore = "--help says more.";
+constexpr std::string_view kMore = "Run it with --help for more.";
 
 // What was printed must have arrived, also on a disk that is full.
 int finished(int code) {

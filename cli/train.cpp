@@ -98,8 +98,9 @@ Options with_file(Options options) {
   options.file = ModelDirectory{options.resumed}.training();
   if (std::filesystem::exists(options.file)) return options;
   throw ConfigError(
-      "train: {} has no {}: it is no model that was trained here; give a YAML file, or text and "
-      "--out {}",
+      "train: {} has no {}, so it is not a model that `attend train` made; give a YAML file, or "
+      "text "
+      "and --out {}",
       options.resumed.string(), options.file.filename().string(), options.resumed.string());
 }
 

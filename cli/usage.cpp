@@ -26,7 +26,7 @@ const std::vector<Hint>& hints() {
        "the learning rate is --optimizer.rate"},
       {{"--epochs", "--num-epochs", "--num-train-epochs", "--max-epochs", "--training.epochs"},
        "--steps",
-       "training is counted in updates: --steps N; --dry-run prints how many an epoch has"},
+       "training is measured in steps: --steps N; --dry-run prints how many make an epoch"},
       {{"--max-steps", "--num-steps", "--iterations", "--max-iters", "--updates"},
        "--steps",
        "the number of updates is --steps"},
@@ -41,7 +41,7 @@ const std::vector<Hint>& hints() {
        "the number of threads is --threads"},
       {{"--output", "--output-dir", "--save-dir", "--model-dir", "--save"},
        "--out",
-       "the place of the result is --out"},
+       "the output goes to --out"},
       {{"--src", "--train-src"}, "--source", "the text to read is --source"},
       {{"--tgt", "--trg", "--train-tgt"}, "--target", "the text to write is --target"},
       {{"--data", "--corpus", "--train-file", "--dataset"},
@@ -50,24 +50,22 @@ const std::vector<Hint>& hints() {
       {{"--num-beams", "--beam-size", "--beams"}, "--beam", "the size of the beam is --beam"},
       {{"--max-new-tokens", "--max-length", "--length"},
        "--max-tokens",
-       "the most tokens after the prompt are --max-tokens"},
+       "--max-tokens limits the tokens after the prompt"},
       {{"--max-new-tokens", "--max-tokens", "--max-len"},
        "--max-length",
-       "the most tokens are --max-length"},
-      {{"--do-sample", "--sampling"}, "--sample", "sampling is --sample"},
+       "--max-length limits the tokens of the output"},
+      {{"--do-sample", "--sampling"}, "--sample", "use --sample"},
       {{"--num-return-sequences", "--num-samples"}, "--samples", "the number of texts is -n"},
       {{"--hidden-size", "--d-model", "--dim", "--width", "--embed-dim"},
-       "--model.transformer.width",
-       "the width is a setting of the model, such as --model.transformer.width"},
+       "--model.kind",
+       "the width is a setting of the model: --model.KIND.width"},
       {{"--layers", "--num-layers", "--n-layer", "--n-layers"},
-       "--model.transformer.encoder-layers",
-       "layers are a setting of the model, such as --model.gpt.layers"},
+       "--model.kind",
+       "layers are a setting of the model: see --model.KIND... in --help-all"},
       {{"--heads", "--num-heads", "--n-head", "--n-heads"},
-       "--model.transformer.heads",
-       "heads are a setting of the model, such as --model.transformer.heads"},
-      {{"--dropout"},
-       "--model.transformer.dropout",
-       "dropout is a setting of the model, such as --model.transformer.dropout"},
+       "--model.kind",
+       "heads are a setting of the model: --model.KIND.heads"},
+      {{"--dropout"}, "--model.kind", "dropout is a setting of the model: --model.KIND.dropout"},
       {{"--vocab-size", "--vocab", "--vocabulary"},
        "--vocabulary.vocabulary",
        "the size of the vocabulary is --vocabulary.vocabulary"},
@@ -191,7 +189,7 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   for (const CLI::App* at : named_commands(*app)) {
     command += (command.empty() ? "" : " ") + at->get_name();
   }
-  return fmt::format("attend: {}\n`{} --help` says more.\n", message_of(*app, error), command);
+  return fmt::format("attend: {}\nRun `{} --help` for more.\n", message_of(*app, error), command);
 }
 
 }  // namespace attend::cli

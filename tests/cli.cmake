@@ -81,12 +81,12 @@ expect(2 "there is no command 'trian'; attend --help lists them" help trian)
 expect(0 "gpt2 +gpt +8[0-9][.][0-9] M  12 layers, 768 wide" train --list-presets)
 
 # What people try first: other programs' names, underscores, typing errors.
-expect(2 "^attend: train: there is no option --lr; the learning rate is --optimizer.rate\n`attend train --help` says more.\n"
+expect(2 "^attend: train: there is no option --lr; the learning rate is --optimizer.rate\nRun `attend train --help` for more.\n"
   train --lr 1e-3)
-expect(2 "no option --epochs; training is counted in updates: --steps N" train --epochs 3)
+expect(2 "no option --epochs; training is measured in steps: --steps N" train --epochs 3)
 expect(2 "no option --batch_size; the size of batches is --batch.tokens" train --batch_size 32)
 expect(2 "no option --device; everything runs on the CPU" translate x --device cuda)
-expect(2 "no option --max-new-tokens; the most tokens after the prompt are --max-tokens" generate x --max-new-tokens=5)
+expect(2 "no option --max-new-tokens; --max-tokens limits the tokens after the prompt" generate x --max-new-tokens=5)
 expect(2 "no option --bean; did you mean --beam" translate x --bean 3)
 expect(2 "--beam needs a value" translate x --beam)
 expect(2 "--threads: should be a whole number from 1 to 1024, not 'many'" translate x --threads many)

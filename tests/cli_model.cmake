@@ -105,7 +105,7 @@ execute_process(COMMAND cp -r ${model} ${WORK}/again)
 expect(0 "resumed at step 100:.*trained 103 steps; model in ${WORK}/again" train ${WORK}/again --steps +3)
 expect(0 "now optimizer.rate = 0.0005 .*trained 104 steps" train ${WORK}/again --steps +1 --optimizer.rate 5e-4)
 file(MAKE_DIRECTORY ${WORK}/nothing)
-expect(1 "nothing has no attend.yaml: it is no model that was trained here" train ${WORK}/nothing)
+expect(1 "nothing has no attend.yaml, so it is not a model that `attend train` made" train ${WORK}/nothing)
 
 # Lines keep their order, from a file and through a pipe.
 expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)

@@ -37,7 +37,7 @@ class LanguageModelTask : public Task {
     if (config.vocabulary.tokenizer.kind == TokenizerKind::kLine) {
       throw ConfigError(
           "train: vocabulary.kind line is for labels: a document would be one token; choose bpe, "
-          "unigram, char or byte");
+          "unigram, character or byte");
     }
     check_held_out(data, !data.valid_text.empty(), "data.valid_text");
     if (const size_t context = context_of(config, signature); data.overlap >= context) {

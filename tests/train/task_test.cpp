@@ -167,7 +167,7 @@ TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
   expect_error<ConfigError>([&] { task.check(config, signature); }, "not both");
   config.data.valid_text.clear();
   config.vocabulary.tokenizer.kind = TokenizerKind::kLine;
-  expect_error<ConfigError>([&] { task.check(config, signature); }, "vocabulary.kind line");
+  expect_error<ConfigError>([&] { task.check(config, signature); }, "choose bpe, unigram, character or byte");
 }
 
 // A window fills the positions, and what is looked at begins with a start as well.
