@@ -28,6 +28,7 @@ OptionInfo describe(const CLI::Option& option) {
   info.help = option.get_description();
   info.group = option.get_group();
   info.required = option.get_required();
+  info.repeats = option.get_items_expected_max() > 1;
   info.choices = choices_of(info.type);
   if (info.choices.empty() && is_preset(info)) {
     for (std::string& name : CLI::detail::split(preset_names(), ',')) {

@@ -12,7 +12,7 @@ namespace attend::cli {
 struct OptionInfo {
   std::vector<std::string> names;  // "-h", "--help"; none of a positional
   std::string positional, type, help, group;
-  bool takes_value = false, required = false;
+  bool takes_value = false, required = false, repeats = false;
   std::vector<std::string> choices;
 };
 

@@ -90,7 +90,8 @@ std::string usage_of(const CommandInfo& info, const std::string& name) {
   std::string usage = "Usage: " + name;
   for (const OptionInfo& option : info.options) {
     if (option.positional.empty()) continue;
-    usage += option.required ? " " + option.positional : " [" + option.positional + "]";
+    const std::string argument = option.positional + (option.repeats ? "..." : "");
+    usage += option.required ? " " + argument : " [" + argument + "]";
   }
   return usage + (info.commands.empty() ? " [OPTIONS]" : " COMMAND");
 }
