@@ -78,6 +78,7 @@ export function difference(a, b) {
     most: Math.max(most, scale / 1000), // what is rounding only looks like nothing
     signed: true,
     isNamed: true,
+    axes: a.axes,
     rows: names(rows, a.rows, b.rows),
     columns: names(columns, a.columns, b.columns),
   };

@@ -18,7 +18,7 @@ export class ApiError extends Error {
 /**
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
  *   writes: boolean, sequences: Column[], joined: ?string, layers: Layer[], lens: boolean,
- *   snapshots: number}} Model
+ *   snapshots: number, examples: string[][]}} Model
  */
 /** @typedef {import('./pairs.js').Sequence} Sequence */
 /**
@@ -26,7 +26,12 @@ export class ApiError extends Error {
  * @typedef {{rows: number, columns: number, values: Float32Array, room?: number}} Weights
  */
 
-/** @returns {Promise<{version: string, models: Model[], note: string}>} */
+/**
+ * What the page opens with: a lesson, say. The state is as an address has it.
+ * @typedef {{title: string, text: string, inputs: string[], state: Object<string, string>}} Guide
+ */
+
+/** @returns {Promise<{version: string, models: Model[], guide: ?Guide, note: string}>} */
 export const getModels = () => getJson('api/models');
 
 /**

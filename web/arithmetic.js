@@ -90,7 +90,7 @@ function headsOf(app, heads) {
     element(
       'p',
       { className: 'hint' },
-      'This map combines several heads. Choose one to see its arithmetic: these look here most.',
+      'This map combines several heads. Choose one to see its arithmetic. These have the largest weights here.',
     ),
     element('ol', { className: 'heads-here' }, ...entries),
   ];
@@ -110,7 +110,7 @@ function partsOf(cell) {
       ]),
     );
   parts.push(
-    strips('Value, and what the head gives for this query', [
+    strips('Value, and the output of the head for this query', [
       ['value', cell.v],
       ['weight × value', cell.weighted, cell.output],
       ['sum over keys', cell.output, cell.weighted],
@@ -122,7 +122,7 @@ function partsOf(cell) {
 
 function describe({ query, key, masked }) {
   const names = [query, key].map(({ text }) => tokenText(text, false));
-  const pair = `“${names[0]}” (${query.index + 1}) looks at “${names[1]}” (${key.index + 1}).`;
+  const pair = `“${names[0]}” (${query.index + 1}) attends to “${names[1]}” (${key.index + 1}).`;
   return masked ? `${pair} ${masked[0].toUpperCase()}${masked.slice(1)}.` : pair;
 }
 
@@ -214,7 +214,7 @@ function contributions({ contributions: all, key }) {
   return element(
     'section',
     {},
-    element('h3', {}, 'Who gives how much of that sum'),
+    element('h3', {}, 'Share of each key in that sum'),
     element('ol', { className: 'shares' }, ...entries),
   );
 }

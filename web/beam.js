@@ -42,9 +42,9 @@ export function beamView(app) {
       element(
         'p',
         { className: 'hint' },
-        'Each column is a step. A candidate shows its probability in percent and the log ' +
-          'probability of all tokens up to it. Framed candidates were kept, the others pruned. ' +
-          'Choose one to see its attention.',
+        'Each column is a step. A candidate has its probability in percent, and the log ' +
+          'probability of the output up to it. Framed candidates were kept, the others were pruned. ' +
+          'Click one to see its attention.',
       ),
       tree.node,
       caption,

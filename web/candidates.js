@@ -31,10 +31,10 @@ export function candidates(app) {
     const next = run.path(app.store.state.path);
     flow.show(run, next);
     hint.textContent =
-      'Choose a token to write something else in its place, or one of the likeliest tokens at its ' +
-      'step: the rest is written again from there.' +
+      'Click a token to type something else in its place, or click one of the likeliest tokens of ' +
+      'its step. The rest is written again from there.' +
       (flow.hasShades()
-        ? ' The shades show where the model looked when it wrote the token under the pointer.'
+        ? ' Shades show what the model attended to when it wrote the token under the pointer.'
         : '');
     let same = 0;
     while (same < ids.length && ids[same] === next[same]?.id) ++same;

@@ -46,20 +46,25 @@ export function compareView(app) {
     element('p', { className: 'flow', dir: 'auto' }),
     element('p', { className: 'flow', dir: 'auto' }),
   ];
+  const names = outputs.map(() => element('h3'));
   const panels = new Panels(['First', 'Second', 'Difference'], (row, column) =>
     store.set({ row, column }),
   );
   const message = element('p', { className: 'hint' });
   const load = latest(app, () => {
     message.textContent = '';
-    outputs.forEach((output) => output.replaceChildren());
+    [...names, ...outputs].forEach((part) => part.replaceChildren());
     panels.show([], -1, -1);
   });
 
   /** @type {Side[]} */
   let shown = [];
-  const show = ({ maps, sides }) => {
+  const show = ({ maps, sides, titles }) => {
     showOutputs(outputs, sides);
+    names.forEach((name, side) => {
+      name.textContent = outputs[1].hidden ? '' : titles[side];
+      name.hidden = outputs[side].hidden;
+    });
     const { row, column } = store.state;
     const isWhole = maps.every(Boolean);
     const compared = isWhole ? difference(...maps) : [];
@@ -69,7 +74,7 @@ export function compareView(app) {
     if (!isWhole) message.textContent = lackOf(sides, maps, app.selection.pair);
     else if (isEmpty) message.textContent = 'The two have no tokens in common.';
     else if (kindOf(app) === 'inputs' && sides[0] === sides[1])
-      message.textContent = 'Both inputs are the same. Choose a word above to change it.';
+      message.textContent = 'Both inputs are the same. Click a word above to change it.';
     else message.textContent = '';
   };
   const showControls = (state) => {
@@ -78,7 +83,7 @@ export function compareView(app) {
     for (const [name, node] of Object.entries(controls)) node.hidden = name !== chosen;
     controls.without.textContent =
       `The second is written without ${nameOfHeads(headsIn(app.model, state.out))}. ` +
-      'Switch heads on and off in the Model view.';
+      'Switch heads on and off under All heads.';
     sentence.show(state.source2 || state.source, state.source);
     fillSelect(
       model,
@@ -95,7 +100,7 @@ export function compareView(app) {
       'div',
       { className: 'compare' },
       ...Object.values(controls),
-      element('div', { className: 'outputs' }, ...outputs),
+      element('div', { className: 'outputs' }, names[0], outputs[0], names[1], outputs[1]),
       message,
       panels.node,
     ),
@@ -128,7 +133,7 @@ export function compareView(app) {
             mapOf(left, selection, first),
             mapOf(right, second.selection, last),
           ]);
-          return { maps, sides: [left, right] };
+          return { maps, sides: [left, right], titles: second.sides };
         },
         show,
       );
@@ -155,10 +160,11 @@ function kindsOf({ models, model, store }) {
   return kinds.map(([name]) => name).filter((name) => offered[name]);
 }
 
-/** What is compared: what the address says, if it can be. */
+/** What is compared: what the address says if it can be, or two models where there are two. */
 function kindOf(app) {
-  const { compare } = app.store.state;
-  return kindsOf(app).includes(compare) ? compare : 'inputs';
+  const { compare, source2 } = app.store.state;
+  const offered = kindsOf(app);
+  return [compare, source2 ? 'inputs' : 'models', 'inputs'].find((kind) => offered.includes(kind));
 }
 
 /** The second model: what the address says, or the first other one. */
@@ -166,7 +172,7 @@ function otherModel({ models, model }, { model2 }) {
   return models.find(({ id }) => id === model2) ?? models.find((one) => one !== model) ?? model;
 }
 
-/** What stands on the right, what both are called, and whether their runs are the same. */
+/** What stands on the right, what both sides and their maps are called, and whether their runs are the same. */
 function secondOf(app, state) {
   const { model, selection } = app;
   const kind = kindOf(app);
@@ -180,6 +186,7 @@ function secondOf(app, state) {
       source: state.source,
       isSame: other === model,
       selection: theirs,
+      sides: [model.shortName, other.shortName],
       titles: [title(model, selection), title(other, theirs)],
     };
   }
@@ -192,15 +199,17 @@ function secondOf(app, state) {
     const inPair =
       chosen.pair === selection.pair ? chosen : { ...selection, layer: 'rollout', head: 'mean' };
     const titles = [titleOf(selection), titleOf(inPair)];
-    return { model, source: state.source, isSame: true, selection: inPair, titles };
+    return { model, source: state.source, isSame: true, selection: inPair, sides: titles, titles };
   }
   if (kind === 'without') {
-    const titles = ['all heads', 'without'].map((name) => `${name}: ${titleOf(selection)}`);
-    return { model, source: state.source, isSame: false, selection, titles, out: state.out };
+    const sides = ['all heads', 'without'];
+    const titles = sides.map((name) => `${name}: ${titleOf(selection)}`);
+    return { model, source: state.source, isSame: false, selection, sides, titles, out: state.out };
   }
   const source = state.source2 || state.source;
-  const titles = ['first input', 'second input'].map((name) => `${name}: ${titleOf(selection)}`);
-  return { model, source, isSame: source === state.source, selection, titles };
+  const sides = ['first input', 'second input'];
+  const titles = sides.map((name) => `${name}: ${titleOf(selection)}`);
+  return { model, source, isSame: source === state.source, selection, sides, titles };
 }
 
 /** Why there is nothing to compare: some of the runs have no map. */

@@ -1,10 +1,12 @@
-// The sentence, the options of the output, and the output.
+// The input, the options of the output, and the output.
 import { element, field } from './dom.js';
 import { isContinuing, readBy } from './pairs.js';
+import { rememberInput } from './recent.js';
 import {
   beamOf,
   defaults,
   numbersIn,
+  otherInput,
   ranges,
   temperatureOf,
   textsIn,
@@ -39,27 +41,23 @@ export function composer(app) {
     return isOther() && value === app.store.state[name] ? '' : value;
   };
   const givenIds = () => (isOther() || inputs.start.value ? '' : app.store.state.startIds);
-  const submit = () =>
+  const submit = () => {
+    const input = { source: source.value.trim(), others: others.value() };
+    if (app.models.length) rememberInput(app.model, input);
     app.rerun({
-      source: source.value.trim(),
-      others: others.value(),
+      ...otherInput,
+      ...input,
       beam: beam(),
       top: number('top'),
       tokens: number('tokens'),
       temperature: String(temperatureOf({ temperature: inputs.temperature.value })),
       seed: number('seed'),
-      halt: 0,
       // The text itself is the beginning of what a language model writes.
       start: continues() ? '' : given('start'),
       startIds: continues() ? '' : givenIds(),
       target: given('target'),
-      path: '',
-      source2: '',
-      row: -1,
-      column: -1,
-      zoom: 100,
-      step: -1,
     });
+  };
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (isWriting(app.run)) stop(app);
@@ -118,7 +116,7 @@ export function composer(app) {
       inputs.tokens.parentElement.hidden = !isContinuing(model);
       for (const name of ['temperature', 'seed']) inputs[name].parentElement.hidden = !model.writes;
       setText($('write'), isWriting(run) ? 'Stop' : model.writes ? 'Write' : 'Run');
-      source.placeholder = first || !model.writes ? 'Type a sentence' : 'Type a text to continue';
+      source.placeholder = first || !model.writes ? 'Type an input' : 'Type the beginning of a text';
       setText(options.querySelector('summary'), summary(state, run, model));
       written.setAttribute('aria-busy', isWriting(run));
       written.classList.toggle('writing', isWriting(run));
@@ -185,7 +183,7 @@ function waysOn(app, run, { path, start, startIds, target, temperature, seed }) 
     ]);
   if (isContinued && Number(temperature) > 0 && !startIds)
     ways.push(['another sample', () => app.rerun({ seed: (seed % ranges.seed[1]) + 1 })]);
-  if (path) ways.push(['back to the best', () => app.store.set({ path: '' })]);
+  if (path) ways.push(['back to the best output', () => app.store.set({ path: '' })]);
   else if (start || startIds)
     ways.push([
       isContinued ? 'back to the prompt' : 'without the given beginning',
@@ -202,10 +200,10 @@ function summary(state, run, model) {
   const { top, start, startIds, target, tokens, seed } = state;
   const isContinued = isContinuing(model);
   const [beam, temperature] = [beamOf(state, isContinued), temperatureOf(state)];
-  const search = beam > 1 ? `Beam ${beam}` : 'Likeliest token';
+  const search = beam > 1 ? `Beam of ${beam}` : 'Greedy';
   const words = [temperature ? `Temperature ${temperature}, seed ${seed}` : search];
   if (isContinued) words.push(`${tokens} tokens`);
-  words.push(`${top} candidates`);
+  words.push(`${top} candidates a step`);
   const count = numbersIn(startIds).length;
   const beginning = isContinued ? '' : (count ? run?.beginning(count) : '') + start;
   if (beginning) words.push(`begins with “${beginning}”`);

@@ -135,7 +135,7 @@ function scalesOf(series, width) {
     x: (step) => left + ((step - firstStep) / span) * across,
     y: (value) => top + (1 - (value - low) / (high - low)) * down,
     stepAt: (x) => firstStep + ((x - left) / across) * span,
-    ticksX: ticks(firstStep, lastStep, width / 120),
+    ticksX: ticks(firstStep, lastStep, width / 80),
     ticksY: ticks(low, high, 4),
   };
 }

@@ -5,6 +5,11 @@ const svgNamespace = 'http://www.w3.org/2000/svg';
 /** Whether there is a finger in place of a mouse and keys. */
 export const isTouched = matchMedia('(hover: none) and (pointer: coarse)').matches;
 
+const isNarrow = matchMedia('(max-width: 52rem)'); // as in style.css
+
+/** The height to leave below a map for what it says about a cell; on a wide screen that is beside it. */
+export const roomBelow = () => (isNarrow.matches ? 110 : 0);
+
 /**
  * Makes an HTML element. A property that the element has is set; any other becomes an attribute.
  * @template {keyof HTMLElementTagNameMap} Tag

@@ -14,7 +14,7 @@ export class Figure {
    *   tallest?: number}} [options] as of the matrix
    */
   constructor(label, app, { onPin, ...options } = {}) {
-    const hint = isTouched ? 'Tap a cell.' : 'Point at a cell, or move with the arrow keys.';
+    const hint = isTouched ? 'Tap a cell to read its weight.' : 'Point at a cell to read its weight, or move with the arrow keys.';
     this.readout = new Readout(hint);
     this.scale = legend();
     this.matrix = new Matrix(label, {
@@ -70,5 +70,5 @@ export class Figure {
 
 function describe(map, row, column) {
   const value = weight(map.values[row * map.columns.length + column]);
-  return `${map.rows[row]} looks at ${map.columns[column]}: ${value}`;
+  return `${map.rows[row]} attends to ${map.columns[column]}: ${value}`;
 }

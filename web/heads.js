@@ -10,7 +10,7 @@ import { Readout } from './readout.js';
 /** @param {import('./main.js').App} app */
 export function headView(app) {
   const act = isTouched ? 'Tap' : 'Point at';
-  const readout = new Readout(`${act} a token to see what it looks at and what looks at it.`, false);
+  const readout = new Readout(`${act} a token to see what it attends to and what attends to it.`, false);
   const lines = new Lines({
     onSpare: (width) => node.style.setProperty('--spare', `${width}px`),
     onPoint(side, index) {
@@ -35,7 +35,7 @@ export function headView(app) {
   const node = element(
     'div',
     { className: 'beside' },
-    element('div', { className: 'stage' }, hint, lines.node),
+    element('div', { className: 'stage' }, hint, lines.sides, lines.node),
     readout.node,
   );
   const show = (map) => {

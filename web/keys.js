@@ -1,21 +1,20 @@
 // Keys that work everywhere on the page, and the list of them.
-import { element } from './dom.js';
 
-const listed = [
-  ['/', 'edit the sentence'],
-  ['1 – 9', 'choose a view'],
-  ['l', 'see what each layer would write'],
+/** Keys with what they do, for the manual. */
+export const listedKeys = [
+  ['/', 'edit the input'],
+  ['1 – 9, l', 'open a view'],
   ['[  ]', 'previous and next layer'],
   [',  .', 'previous and next head'],
   ['← ↑ → ↓', 'move through the map, tokens or tree in focus'],
-  ['Enter', 'go to the arithmetic of the chosen cell'],
-  ['x', 'switch the small map in focus off or on'],
-  ['+  −  0', 'zoom a map'],
-  ['Space', 'play or pause a slider'],
-  ['Esc', 'release the chosen cell, or leave the sentence'],
+  ['Enter', 'show how the weight of the chosen cell is computed'],
+  ['x', 'switch the head in focus off or on'],
+  ['+  −  0', 'enlarge a map, make it smaller, show all of it'],
+  ['Space', 'play or pause'],
+  ['Esc', 'release the chosen cell, or leave the input'],
   ['e', 'export'],
   ['t', 'light or dark'],
-  ['?', 'show these keys'],
+  ['?', 'open this page'],
 ];
 
 /**
@@ -33,15 +32,4 @@ export function listenForKeys(actions) {
     if (!action) return;
     if (action() !== false) event.preventDefault();
   });
-}
-
-/** Fills the dialog that lists the keys. @param {HTMLDialogElement} dialog */
-export function describeKeys(dialog) {
-  const entries = listed.flatMap(([key, meaning]) => [
-    element('dt', {}, element('kbd', {}, key)),
-    element('dd', {}, meaning),
-  ]);
-  const close = element('button', { type: 'button', onclick: () => dialog.close() }, 'Close');
-  dialog.replaceChildren(element('h2', {}, 'Keys'), element('dl', {}, ...entries), close);
-  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
 }

@@ -59,9 +59,9 @@ export function lensView(app) {
     [lens, tokenizer] = [loaded, kind];
     const first = Math.max(0, lens.items.length - mostShown);
     hint.textContent =
-      'Each row is a layer, the last one on top; each cell is the token that the output layer ' +
-      'would write after it. The output layer was trained on the last layer only, so what it ' +
-      'makes of the first ones is a hint.' +
+      'Each row is a layer, the last one on top. Each cell has the token that the model would write ' +
+      'if its output layer read that layer. The output layer was trained to read the last layer ' +
+      'only: take what it makes of the others as a hint.' +
       (first ? ` These are the last ${mostShown} of ${lens.items.length} positions.` : '');
     table.replaceChildren(...rowsOf(lens, first, tokenizer));
     paint();
@@ -179,7 +179,7 @@ function describe(panel, lens, stage, position, tokenizer) {
   panel.classList.toggle('empty', !cell);
   if (!cell) {
     panel.replaceChildren(
-      element('p', { className: 'pair' }, 'Point at a cell, or move with the arrow keys.'),
+      element('p', { className: 'pair' }, 'Point at a cell to see its likeliest tokens, or move with the arrow keys.'),
     );
     return;
   }

@@ -1,10 +1,10 @@
 // Two columns of tokens and lines between them, as thick as the weights. Only what is in sight is
 // painted; the token in focus has a canvas of its own.
 import { palette } from './colours.js';
-import { element } from './dom.js';
+import { element, roomBelow } from './dom.js';
 import { fitted, font, resize, shortLabels } from './paint.js';
 
-const pitch = 26; // between tokens
+const [pitch, leastPitch] = [26, 15]; // between tokens, where there is room and where there is not
 const faintest = 0.04; // of the largest weight; thinner lines are not drawn
 const mostLines = { all: 6000, focus: 128 }; // the strongest, of all tokens together and of one
 const shades = 12; // lines of about the same weight are painted together
@@ -30,6 +30,8 @@ export class Lines {
     this.lines = element('canvas');
     this.focus = element('canvas', { className: 'cursor' });
     this.spacer = element('div');
+    this.names = [element('span'), element('span')];
+    this.sides = element('div', { className: 'sides' }, ...this.names);
     this.node = element(
       'div',
       {
@@ -37,7 +39,7 @@ export class Lines {
         tabIndex: 0,
         role: 'application',
         'aria-label':
-          'Head view. Up and down move through the tokens, left and right change the side.',
+          'Lines between tokens. Up and down move through the tokens, left and right change the side.',
       },
       element('div', { className: 'sheet' }, this.lines, this.focus),
       this.spacer,
@@ -50,12 +52,15 @@ export class Lines {
   /** @param {import('./maps.js').HeatMap} map */
   show(map) {
     this.map = map;
+    const { rows = '', columns = '' } = map.axes ?? {};
+    [this.names[0].textContent, this.names[1].textContent] = [rows, columns];
     this.draw();
   }
 
   /** Takes the map away. */
   clear() {
     [this.map, this.#layout, this.#all] = [null, null, []];
+    for (const name of this.names) name.textContent = '';
     this.spacer.style.height = '';
     for (const canvas of [this.lines, this.focus]) resize(canvas, 0, 0);
   }
@@ -64,15 +69,18 @@ export class Lines {
   draw() {
     const { node, map } = this;
     if (!map || !node.clientWidth) return;
-    this.#layout = layoutOf(map, node.clientWidth);
+    const around = pitch + roomBelow();
+    const below = innerHeight - (node.getBoundingClientRect().top + scrollY) - around;
+    const most = Math.max(innerHeight * 0.5, below);
+    this.#layout = layoutOf(map, node.clientWidth, most);
     this.#labels = labelsOf(map, this.#layout);
     this.#all = linesOf(map, this.#layout);
     this.spacer.style.height = `${this.#layout.height}px`;
-    const below = innerHeight - (node.getBoundingClientRect().top + scrollY) - pitch;
-    const inSight = Math.min(this.#layout.height, Math.max(innerHeight * 0.5, below));
+    const inSight = Math.min(this.#layout.height, most);
     node.style.height = `${inSight}px`;
     for (const canvas of [this.lines, this.focus]) resize(canvas, node.clientWidth, inSight);
     this.onSpare(node.parentElement.clientWidth - node.offsetWidth);
+    this.sides.style.setProperty('--side', `${this.#layout.left}px`);
     this.#paint();
   }
 
@@ -234,9 +242,13 @@ export function labelsOf(map, { left }) {
   return { rows: cut(rows), columns: cut(columns) };
 }
 
-/** Where tokens and lines are. Both columns of tokens take the whole height. */
-export function layoutOf(map, width) {
-  const height = Math.max(map.rows.length, map.columns.length) * pitch;
+/**
+ * Where tokens and lines are. Both columns of tokens take the whole height, which is no more than
+ * `most` while tokens can be read.
+ */
+export function layoutOf(map, width, most = Infinity) {
+  const longest = Math.max(map.rows.length, map.columns.length);
+  const height = longest * Math.max(leastPitch, Math.min(pitch, Math.floor(most / longest)));
   const left = Math.min(150, width * 0.32);
   return {
     width,

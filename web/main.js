@@ -3,7 +3,9 @@ import { getModels } from './api.js';
 import { composer } from './composer.js';
 import { fillSelect } from './dom.js';
 import { save } from './export.js';
-import { describeKeys, listenForKeys } from './keys.js';
+import { guide } from './guide.js';
+import { listenForKeys } from './keys.js';
+import { fillManual } from './manual.js';
 import { selectionOf } from './maps.js';
 import { withShortNames } from './names.js';
 import { notice } from './notice.js';
@@ -11,10 +13,11 @@ import { count } from './numbers.js';
 import { readBy, writtenBy } from './pairs.js';
 import { Picker, stepped } from './picker.js';
 import { Runner } from './runner.js';
-import { numbersIn, Store } from './state.js';
+import { numbersIn, otherInput, Store } from './state.js';
 import { tabs } from './tabs.js';
 import { theme } from './theme.js';
-import { emptyView, lacking, views } from './views.js';
+import { isFirstVisit, tour } from './tour.js';
+import { emptyView, keyOf, lacking, views } from './views.js';
 
 /**
  * What views share.
@@ -24,6 +27,7 @@ import { emptyView, lacking, views } from './views.js';
  *   waitFor: function(Promise<*>): Promise<*>,
  *   showZoom: function({smaller: boolean, larger: boolean}): void,
  *   rerun: function(Partial<import('./state.js').State>): void,
+ *   begin: function(import('./recent.js').Input): void,
  *   sideRun: function(import('./api.js').Model, string, string=): Promise<import('./run.js').Run>}} App
  */
 
@@ -65,10 +69,13 @@ const app = {
     store.set(patch);
     follow();
   },
+  begin: (input) => app.rerun({ ...otherInput, ...input }),
   sideRun: (model, source, out = '') => runner.beside(model, { ...stateFor(model), source, out }),
 };
 
 const sentence = composer(app);
+const lesson = guide(app, $('guide'));
+const visit = tour($('tour'));
 const bar = tabs($('tabs'), views, (view) => store.set({ view }));
 const picker = new Picker((selection) => store.set(selection));
 const switchTheme = theme(() => drawAll());
@@ -131,9 +138,10 @@ function update() {
   $('about').textContent = `${model.kind}, ${count(model.parameters)} parameters`;
   $('composer').hidden = place.id === 'training';
   sentence.update();
+  lesson.update();
   bar.show(place.id);
   const lack = lacking(place, model, run);
-  mount(lack ? `${place.id} ${lack} ${model.id}` : place.id, () =>
+  mount(lack ? `${place.id} ${lack} ${model.id} ${run ? 'run' : 'start'}` : place.id, () =>
     lack ? emptyView(app, lack) : place.make(app),
   );
   const picks = place.picks && !lack && offered().layers.length > 0;
@@ -203,7 +211,7 @@ function listen() {
     }),
   );
   $('theme').addEventListener('click', switchTheme);
-  $('help').addEventListener('click', () => $('keys').showModal());
+  $('help').addEventListener('click', () => $('manual').showModal());
   $('zoom').addEventListener(
     'click',
     ({ target }) => target.value && shown.view.zoom(Number(target.value)),
@@ -216,16 +224,17 @@ function listen() {
     closeExport();
     $('export').querySelector('summary').focus();
   });
-  addEventListener('resize', () => shown.view?.draw());
+  addEventListener('resize', () => {
+    bar.reveal();
+    shown.view?.draw();
+  });
   addEventListener('click', ({ target }) => $('export').contains(target) || closeExport());
-  describeKeys($('keys'));
-  const numbered = views.filter(({ key }) => !key);
-  const keyOf = (view) => view.key ?? String(numbered.indexOf(view) + 1);
+  fillManual($('manual'), visit.start);
   const byKey = views.map((view) => [keyOf(view), () => store.set({ view: view.id })]);
   listenForKeys({
     ...Object.fromEntries(byKey),
     '/': () => sentence.focus(),
-    '?': () => $('keys').showModal(),
+    '?': () => $('manual').showModal(),
     '[': () => step({ layers: -1 }),
     ']': () => step({ layers: 1 }),
     ',': () => step({ heads: -1 }),
@@ -252,6 +261,8 @@ async function start() {
     const answer = await getModels();
     app.models = withShortNames(answer.models);
     note = answer.note;
+    lesson.fill(answer.guide);
+    if (answer.guide) store.begin({ source: answer.guide.inputs[0] ?? '', ...answer.guide.state });
   } catch (error) {
     return problems.fail(error);
   }
@@ -266,6 +277,7 @@ async function start() {
   runner.forget();
   follow();
   schedule();
+  if (isFirstVisit()) requestAnimationFrame(visit.start);
 }
 
 listen();

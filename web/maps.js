@@ -1,12 +1,14 @@
 // Maps with their labels, as the views draw them; what was fetched is kept for a while.
 import { getMap, getSaliency, getSequences } from './api.js';
 import {
+  axesOf,
   endsOf,
   isSelf,
   labelsOf,
   nameOf,
   pairOf,
   pairsOf,
+  roleOf,
   sequenceOf,
   writtenBy,
 } from './pairs.js';
@@ -14,10 +16,11 @@ import {
 /**
  * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
  * colour; `isSelf`: a sequence looks at itself; `room`: rows to leave room for while it grows;
- * `isNamed`: its labels are for the eye already; `marked`: a row to be marked in a saved picture.
+ * `isNamed`: its labels are for the eye already; `marked`: a row to be marked in a saved picture;
+ * `axes`: what rows and columns are.
  * @typedef {{title: string, rows: string[], columns: string[], values: Float32Array, most: number,
- *   signed?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean,
- *   marked?: number}} HeatMap
+ *   signed?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean, marked?: number,
+ *   axes?: {rows: string, columns: string}}} HeatMap
  */
 /**
  * A pair of sequences, and a layer and head of it; no pair where the model has no attention.
@@ -73,7 +76,7 @@ export async function loadMap(run, selection, path = '') {
   const { rows, columns } = labelsOf(sequences, pair);
   const isOutput = !isSelf(pair) && endsOf(pair).queries === writtenBy(run.model);
   const known = isOutput ? writtenRows(run.path(path), rows) : rows;
-  return labelled(map, known, columns, titleOf(selection));
+  return { ...labelled(map, known, columns, titleOf(selection)), axes: axesOf(run.model, pair) };
 }
 
 /**
@@ -92,7 +95,8 @@ export async function loadSaliency(run, method, keys, path, onRows, signal) {
   const { sequences } = await getSequences(run.number, path);
   const rows = writtenRows(run.path(path), sequenceOf(sequences, writtenBy(run.model)).next);
   const columns = sequenceOf(sequences, keys).items;
-  const named = (weights) => ({ ...labelled(weights, rows, columns, title), signed: true });
+  const axes = { rows: roleOf(run.model, writtenBy(run.model)), columns: roleOf(run.model, keys) };
+  const named = (weights) => ({ ...labelled(weights, rows, columns, title), signed: true, axes });
   const grow = (weights) => onRows({ ...named(weights), room: weights.room });
   const ask = () => getSaliency(run.number, query, grow, signal);
   return named(await cached(run, query, ask));

@@ -1,5 +1,5 @@
 // A heat map that can be looked around in: hover, click, arrow keys, zoom by wheel, pinch or key.
-import { element } from './dom.js';
+import { element, roomBelow } from './dom.js';
 import {
   mostOf,
   noRoom,
@@ -70,7 +70,7 @@ export class Matrix {
     if (!sameSize && !map.room) this.#zoom = 1;
     this.map = map;
     this.#labels = shortLabels(map);
-    this.#room = roomForLabels(this.#labels);
+    this.#room = roomForLabels(this.#labels, map.axes);
     this.draw();
     if (wasZoomed && this.#zoom === 1) this.onZoom();
   }
@@ -189,7 +189,8 @@ export class Matrix {
 
   /** The height there is: what the window has below the top of the map, or a share of it. */
   #heightInSight() {
-    const below = innerHeight - (this.node.getBoundingClientRect().top + scrollY) - legendHeight;
+    const around = legendHeight + roomBelow();
+    const below = innerHeight - (this.node.getBoundingClientRect().top + scrollY) - around;
     const least = this.map.rows.length > longFrom ? 0.85 : this.tallest;
     return Math.max(innerHeight * least, below);
   }

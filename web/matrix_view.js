@@ -12,7 +12,7 @@ export function matrixView(app) {
   const { store } = app;
   let { zoom } = defaults; // of the address, as it was last followed
   const figure = new Figure(
-    'Attention matrix: rows look at columns. Move with the arrow keys.',
+    'Attention map: rows attend to columns. Move with the arrow keys.',
     app,
     {
       onPin: (row, column) => store.set({ row, column }),

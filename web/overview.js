@@ -105,8 +105,8 @@ export function overview(app) {
         'p',
         { className: 'hint' },
         'Each map is scaled to its largest weight. The number below it is the mean entropy of its ' +
-          'rows in nats: a head with low entropy attends to few tokens. Switch heads off to see what ' +
-          'the model writes, and how the other heads look, without them.',
+          'rows, in nats: a head of low entropy attends to few tokens. Switch heads off to see what ' +
+          'the model writes without them, and how the other heads change.',
       ),
       without.node,
       grid,

@@ -7,6 +7,7 @@ const lineHeight = 14;
 const thinnedHeight = 20; // of a line, where labels are left out
 const slant = Math.PI / 4; // of the labels of columns
 const mostLetters = 14;
+export const axisHeight = 17; // of a line in the corner
 const ruler = new OffscreenCanvas(1, 1).getContext('2d');
 ruler.font = font;
 
@@ -63,13 +64,23 @@ export function fitted(text, width) {
 /** @type {Room} */
 export const noRoom = { left: 0, top: 0, right: 0, reach: [] };
 
-/** @returns {Room} */
-export function roomForLabels({ rows, columns }) {
+/** What stands in the corner between the labels: "output ↓" below "input →". */
+export function axisTexts(axes) {
+  return axes ? { rows: `${axes.rows} ↓`, columns: `${axes.columns} →` } : null;
+}
+
+/**
+ * @param {{rows: string[], columns: string[]}} labels
+ * @param {{rows: string, columns: string}} [axes]
+ * @returns {Room}
+ */
+export function roomForLabels({ rows, columns }, axes) {
   const widest = (sizes) => sizes.reduce((most, size) => Math.max(most, size), 0);
   const slanted = columns.map((text) => Math.ceil(widthOf(text) * Math.SQRT1_2));
+  const corner = Object.values(axisTexts(axes) ?? {});
   return {
-    left: Math.ceil(widest(rows.map(widthOf))) + 14,
-    top: widest(slanted) + 18,
+    left: Math.ceil(widest([...rows, ...corner].map(widthOf))) + 14,
+    top: Math.max(widest(slanted) + 18, corner.length ? 2 * axisHeight + 6 : 0),
     right: widest(slanted) + 8,
     reach: slanted.map((width) => width + 8),
   };
@@ -110,6 +121,7 @@ export function paintMap(context, map, layout, labels) {
   context.restore();
   context.font = font;
   context.fillStyle = palette().muted;
+  paintAxes(context, layout, axisTexts(map.axes));
   const rowStep = stepOf(layout.down, lineHeight, thinnedHeight);
   for (const row of visible(layout.y, height, layout.down, map.rows.length))
     if (row % rowStep === 0) paintRowLabel(context, layout, row, labels.rows[row]);
@@ -155,6 +167,14 @@ export function paintCursor(context, layout, labels, row, column) {
   if (row >= 0) paint((erase) => paintRowLabel(context, layout, row, labels.rows[row], erase));
   if (column >= 0)
     paint((erase) => paintColumnLabel(context, layout, column, labels.columns[column], erase));
+}
+
+function paintAxes(context, { left, top }, texts) {
+  if (!texts) return;
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  context.fillText(texts.columns, left - 8, top - 1.5 * axisHeight);
+  context.fillText(texts.rows, left - 8, top - 0.5 * axisHeight);
 }
 
 /** Which labels are shown: every one, or one in so many that they stand apart. */

@@ -40,6 +40,19 @@ export function writtenBy({ sequences }) {
   return sequences.find(({ written }) => written)?.name;
 }
 
+/** What the items of a sequence are to the model, for the eye: its input, its output, or the name. */
+export function roleOf(model, name) {
+  const reads = readBy(model);
+  if (name === writtenBy(model)) return reads.length ? 'output' : name;
+  return reads.length === 1 && name === reads[0] ? 'input' : name;
+}
+
+/** What the rows and the columns of a pair's maps are. */
+export function axesOf(model, pair) {
+  const { queries, keys } = endsOf(pair);
+  return { rows: roleOf(model, queries), columns: roleOf(model, keys) };
+}
+
 /** The sequences that a model reads and does not write. */
 export function readBy({ sequences }) {
   return sequences.filter(({ written }) => !written).map(({ name }) => name);

@@ -53,7 +53,7 @@ export class Panels {
   show(panels, row, column) {
     this.panels = panels;
     const margins = panels
-      .map(({ map }) => roomForLabels(shortLabels(map)))
+      .map(({ map }) => roomForLabels(shortLabels(map), map.axes))
       .reduce(mostOf, noRoom);
     this.figures.forEach((figure, i) => {
       figure.node.hidden = !panels[i];

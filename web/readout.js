@@ -16,8 +16,8 @@ export class Readout {
     this.ofCells = ofCells;
     this.pair = element('p', { className: 'pair' });
     this.value = element('output', { className: 'value', hidden: !ofCells });
-    this.looks = barList('looks at');
-    this.seen = barList('is looked at by');
+    this.looks = barList('attends to');
+    this.seen = barList('is attended to by');
     this.node = element(
       'aside',
       { className: 'readout', 'aria-label': 'Weight under the cursor' },

@@ -1,6 +1,6 @@
 // One input and what is written from it: the tree of the search as it grows.
 import { largest } from './maps.js';
-import { sequenceOf } from './pairs.js';
+import { axesOf, pairOf, sequenceOf } from './pairs.js';
 import { spell } from './tokens.js';
 
 let runs = 0;
@@ -110,6 +110,7 @@ export class Run {
       columns,
       values,
       most: largest(values),
+      axes: axesOf(this.model, pairOf(this.watched)),
       room: this.done ? 0 : width,
     };
   }

@@ -13,9 +13,9 @@ const kinds = [
 
 const hints = {
   both:
-    'Saliency is how much each token moved each token of the output, attention where the model ' +
-    'looked. Where they differ, neither alone explains the output.',
-  alone: 'Saliency is how much each token moved each token of the output.',
+    'Saliency is how much each token changes the probability of each token of the output; ' +
+    'attention is where the model looked. Where they differ, neither alone explains the output.',
+  alone: 'Saliency is how much each token changes the probability of each token of the output.',
 };
 
 /** @typedef {import('./maps.js').HeatMap} HeatMap */

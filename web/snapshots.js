@@ -4,7 +4,7 @@ import { element, field, fillSelect, player } from './dom.js';
 import { Figure } from './figure.js';
 import { latest } from './latest.js';
 import { largest, selectionOf, titleOf } from './maps.js';
-import { labelsOf, pairOf } from './pairs.js';
+import { axesOf, labelsOf, pairOf } from './pairs.js';
 import { headOptions } from './picker.js';
 
 const pace = 500; // milliseconds a snapshot
@@ -35,7 +35,7 @@ export function snapshots(app) {
   const node = element(
     'section',
     { hidden: true, 'aria-label': 'Snapshots' },
-    element('h2', {}, 'Attention during training'),
+    element('h2', {}, 'How attention was learned'),
     element(
       'div',
       { className: 'picker' },
@@ -95,6 +95,7 @@ export function snapshots(app) {
           values,
           most: largest(values),
           signed: values.some((value) => value < 0),
+          axes: axesOf(app.model, selection.pair),
         }),
     );
   };

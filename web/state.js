@@ -30,7 +30,7 @@ export const defaults = {
   stage: -1, // of the logit lens: the layer and the position of the chosen cell
   position: -1,
   shade: 'likeliest', // what its colours show
-  compare: 'inputs',
+  compare: '', // two models where there are two, unless there is a second input
   model2: -1, // -1: the first other one
   source2: '',
   layer2: '',
@@ -38,6 +38,13 @@ export const defaults = {
   snapshot: -1,
   sentence: 0,
 };
+
+/** What an input changes that is not the one before. */
+export const otherInput = Object.fromEntries(
+  ['others', 'target', 'start', 'startIds', 'halt', 'path', 'source2', 'row', 'column', 'zoom', 'step'].map(
+    (key) => [key, defaults[key]],
+  ),
+);
 
 /** What the explorer accepts. */
 export const ranges = { beam: [0, 16], top: [1, 20], tokens: [1, 1000], seed: [1, 999999] };
@@ -81,6 +88,14 @@ export class Store {
     if (next.view === before.view) return this.#writeSoon();
     this.#writeLate(before);
     this.#write('pushState', next);
+  }
+
+  /** Takes texts by the names of the state, unless the address says what to show. */
+  begin(texts) {
+    if (this.#hash.length > 1) return;
+    this.state = parse('#' + new URLSearchParams(texts));
+    this.#write('replaceState', this.state);
+    this.#notify();
   }
 
   /** @param {function(State): void} listener */

@@ -21,6 +21,13 @@ export function tabs(list, views, onChoose) {
     event.preventDefault();
   });
   let shown = '';
+  /** Scrolls the row so that the tab that is open stands in its middle. */
+  const reveal = () => {
+    const chosen = buttons.find(({ value }) => value === shown);
+    if (!chosen) return;
+    const middle = chosen.offsetLeft - list.offsetLeft + chosen.offsetWidth / 2;
+    list.scrollLeft = middle - list.clientWidth / 2;
+  };
   return {
     /** Marks the view that is open. */
     show(id) {
@@ -30,8 +37,9 @@ export function tabs(list, views, onChoose) {
         const isChosen = button.value === id;
         button.setAttribute('aria-selected', String(isChosen));
         button.tabIndex = isChosen ? 0 : -1;
-        if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
       }
+      reveal();
     },
+    reveal,
   };
 }

@@ -1,7 +1,8 @@
 // Light and dark: as the system has it, until the switch says otherwise.
 import { forgetPalette } from './colours.js';
+import { store, stored } from './storage.js';
 
-const stored = 'attend-theme';
+const key = 'attend-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 /**
@@ -13,7 +14,7 @@ export function theme(onChange) {
     document.documentElement.style.colorScheme = name;
     forgetPalette();
   };
-  apply(remembered() ?? '');
+  apply(stored(key) ?? '');
   dark.addEventListener('change', () => {
     forgetPalette();
     onChange();
@@ -21,24 +22,8 @@ export function theme(onChange) {
   return () => {
     const now = document.documentElement.style.colorScheme || (dark.matches ? 'dark' : 'light');
     const next = now === 'dark' ? 'light' : 'dark';
-    remember(next);
+    store(key, next);
     apply(next);
     onChange();
   };
-}
-
-function remembered() {
-  try {
-    return localStorage.getItem(stored);
-  } catch {
-    return null; // browsers may keep nothing
-  }
-}
-
-function remember(name) {
-  try {
-    localStorage.setItem(stored, name);
-  } catch {
-    // it lasts as long as the page
-  }
 }

@@ -26,8 +26,8 @@ export function timeline(app) {
   const place = element('output', { className: 'place' });
   const looker = element('p', { className: 'flow', dir: 'auto' });
   const looked = element('p', { className: 'flow', dir: 'auto' });
-  const trail = new Figure('The same head, all steps so far', app, {
-    tallest: 0.4,
+  const trail = new Figure('The same head at all steps so far', app, {
+    tallest: 0.25,
     onPin: (row, column) => app.store.set({ step: row < 0 ? stepNow() : row, column }),
   });
   const load = latest(app, () => clear());
@@ -77,9 +77,9 @@ export function timeline(app) {
       'div',
       { className: 'timeline' },
       element('div', { className: 'transport' }, play.button, slider, place),
-      element('h3', {}, 'this token'),
+      element('h3', {}, 'This token'),
       looker,
-      element('h3', {}, 'looks at'),
+      element('h3', {}, 'attends to'),
       looked,
       trail.node,
     ),

@@ -2,38 +2,22 @@
 // this origin alone (a cookie would go to every port of the machine), and leaves the address, so that
 // a link that is passed on has it not.
 
-const stored = 'attend-token';
+import { store, stored } from './storage.js';
+
+const key = 'attend-token';
 const given = takeFromAddress();
 
 /** What a request needs to be answered. */
 export function authorization() {
-  const token = remembered() ?? given;
+  const token = stored(key) ?? given; // the newest: an explorer that was started again has another
   return token ? { Authorization: `Bearer ${token}` } : {};
 }
 
 function takeFromAddress() {
   const address = new URL(location.href);
   const token = address.searchParams.get('token');
-  if (!token || !remember(token)) return token;
+  if (!token || !store(key, token)) return token; // it stays in the address, for when the page is loaded again
   address.searchParams.delete('token');
   history.replaceState(null, '', address);
   return token;
-}
-
-/** The newest of this origin: an explorer that was started again has another. */
-function remembered() {
-  try {
-    return localStorage.getItem(stored);
-  } catch {
-    return null;
-  }
-}
-
-function remember(token) {
-  try {
-    localStorage.setItem(stored, token);
-    return true;
-  } catch {
-    return false; // then it stays in the address, for when the page is loaded again
-  }
 }

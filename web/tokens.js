@@ -8,7 +8,7 @@
  */
 export function tokenText(token, inPieces = true) {
   if (/^<.*>$/.test(token) && token.length < 8) return token;
-  if (token.startsWith('▁')) return seen(token.slice(1)) || '▁';
+  if (token.startsWith('▁')) return seen(token.slice(1)) || '␣';
   return inPieces && /^\p{L}/u.test(token) ? '·' + seen(token) : seen(token);
 }
 

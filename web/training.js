@@ -36,7 +36,7 @@ export function trainingView(app) {
         show();
         maps.refresh(lines.at(-1).step);
       } else if (!lines.length) {
-        status.textContent = 'This model has no training log yet. Curves appear once training starts.';
+        status.textContent = 'This model has no training log. Curves appear here when training writes one.';
       }
     } catch (error) {
       if (now === asking) app.fail(error);

@@ -3,7 +3,7 @@ import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
 import { element } from './dom.js';
 import { escape, heading, stackedSvg, tag } from './markup.js';
 import { brief, weight } from './numbers.js';
-import { mostOf, roomForLabels, shortLabels, widthOf } from './paint.js';
+import { axisHeight, axisTexts, mostOf, roomForLabels, shortLabels, widthOf } from './paint.js';
 
 const [margin, gap, titleHeight, scaleHeight] = [16, 32, 28, 36];
 const [smallestCell, largestCell, readableCell] = [2, 24, 16];
@@ -28,7 +28,7 @@ export function heatMapSvg(maps) {
  */
 export function heatMaps(maps) {
   const labels = maps.map(shortLabels);
-  const room = labels.map(roomForLabels).reduce(mostOf);
+  const room = labels.map((each, i) => roomForLabels(each, maps[i].axes)).reduce(mostOf);
   let [x, tallest] = [margin, 0];
   const bodies = maps.map((map, i) => {
     const cell = cellOf(map);
@@ -70,6 +70,10 @@ function drawMap(map, labels, room, { across, down }, id) {
   const columns = thin(labels.columns, across, slantedWidth, (text, x) =>
     tag('text', { transform: `translate(${left + x + 3} ${top - 6}) rotate(-45)` }, text),
   );
+  const corner = axisTexts(map.axes);
+  const axis = (text, lines) =>
+    tag('text', { x: left - 8, y: top - lines * axisHeight + 4, 'text-anchor': 'end' }, escape(text));
+  const axes = corner ? [axis(corner.columns, 1.5), axis(corner.rows, 0.5)] : [];
   const cells = map.values.length <= mostNamed ? namedCells(map) : [pixelsSvg(map)];
   const scale = `scale(${across.toFixed(4)} ${down.toFixed(4)})`;
   const frame = {
@@ -83,7 +87,7 @@ function drawMap(map, labels, room, { across, down }, id) {
   };
   return [
     heading(map.title, 0, 14),
-    tag('g', { fill: muted }, ...rows, ...columns),
+    tag('g', { fill: muted }, ...axes, ...rows, ...columns),
     tag('g', { transform: `translate(${left} ${top}) ${scale}` }, ...cells),
     map.marked >= 0 ? tag('rect', frame) : '',
     colourScale(map, left, top + height + 18, id),

@@ -1,9 +1,9 @@
 // The views of the page in the order of their tabs, and what is there when one cannot be shown.
-import { getSnapshots } from './api.js';
 import { beamView } from './beam.js';
 import { candidates } from './candidates.js';
 import { compareView } from './compare.js';
 import { element } from './dom.js';
+import { firstInputs } from './first_inputs.js';
 import { headView } from './heads.js';
 import { lensView } from './lens.js';
 import { matrixView } from './matrix_view.js';
@@ -22,28 +22,110 @@ import { trainingView } from './training.js';
  */
 
 /**
- * A view opens by its `key`, or by its number among those without one. Those with `picks` show a layer
- * and head that can be chosen: of any pair of sequences, or `ofOutput` of those in which the output looks.
+ * A view opens by its `key`, or by its number among those without one; `about` says what it shows.
+ * Those with `picks` show a layer and head that can be chosen: of any pair of sequences, or
+ * `ofOutput` of those in which the output attends.
  */
 export const views = [
-  { id: 'matrix', title: 'Matrix', make: matrixView, needs: 'attention', picks: true },
-  { id: 'heads', title: 'Heads', make: headView, needs: 'attention', picks: true },
-  { id: 'model', title: 'Model', make: overview, needs: 'attention' },
-  { id: 'time', title: 'Time', make: timeline, needs: 'attention', picks: true },
-  { id: 'beam', title: 'Beam', make: beamView, needs: 'output', picks: true },
-  { id: 'next', title: 'Next tokens', make: candidates, needs: 'output' },
-  { id: 'lens', title: 'Layers', key: 'l', make: lensView, needs: 'lens' },
+  {
+    id: 'matrix',
+    title: 'Attention map',
+    about:
+      'Which tokens the model attended to: a row is a token that attends, a column one that is ' +
+      'attended to, and the stronger the colour, the larger the weight. Click a cell to see how its ' +
+      'weight is computed.',
+    make: matrixView,
+    needs: 'attention',
+    picks: true,
+  },
+  {
+    id: 'heads',
+    title: 'Lines',
+    about:
+      'The same weights as lines between tokens. Point at a token to see what it attends to and ' +
+      'what attends to it.',
+    make: headView,
+    needs: 'attention',
+    picks: true,
+  },
+  {
+    id: 'model',
+    title: 'All heads',
+    about:
+      'Every head of every layer as a small map. Click one to open it, or switch it off to see ' +
+      'what the model writes without it.',
+    make: overview,
+    needs: 'attention',
+  },
+  {
+    id: 'time',
+    title: 'Step by step',
+    about: 'What each token of the output attends to as it is written, with a slider to play.',
+    make: timeline,
+    needs: 'attention',
+    picks: true,
+  },
+  {
+    id: 'beam',
+    title: 'Beam search',
+    about:
+      'The tree of all candidates that the search considered, and which of them it kept. Click one ' +
+      'to see its attention.',
+    make: beamView,
+    needs: 'output',
+    picks: true,
+  },
+  {
+    id: 'next',
+    title: 'Next tokens',
+    about:
+      'The likeliest tokens at each step, with their probabilities. Click another one, and the ' +
+      'rest is written again from there.',
+    make: candidates,
+    needs: 'output',
+  },
+  {
+    id: 'lens',
+    title: 'Layer by layer',
+    key: 'l',
+    about: 'What the model would write if it stopped after each layer (the logit lens).',
+    make: lensView,
+    needs: 'lens',
+  },
   {
     id: 'saliency',
     title: 'Saliency',
+    about:
+      'How much each token of the input changes each token of the output, measured by gradients, ' +
+      'beside the attention weights.',
     make: saliencyView,
     needs: 'output',
     picks: true,
     ofOutput: true,
   },
-  { id: 'compare', title: 'Compare', make: compareView, needs: 'run', picks: true },
-  { id: 'training', title: 'Training', make: trainingView, needs: 'nothing' },
+  {
+    id: 'compare',
+    title: 'Compare',
+    about: 'Two models, two inputs or two heads side by side, with their difference.',
+    make: compareView,
+    needs: 'run',
+    picks: true,
+  },
+  {
+    id: 'training',
+    title: 'Training',
+    about:
+      'Loss and validation scores, live while the model trains, and snapshots of its attention ' +
+      'if training stored any.',
+    make: trainingView,
+    needs: 'nothing',
+  },
 ];
+
+const numbered = views.filter(({ key }) => !key);
+
+/** The key that opens a view. */
+export const keyOf = (view) => view.key ?? String(numbered.indexOf(view) + 1);
 
 /** Why a view cannot be shown: nothing was written yet, or the model lacks what it shows. */
 export function lacking({ needs }, model, run) {
@@ -55,37 +137,19 @@ export function lacking({ needs }, model, run) {
 }
 
 const reasons = {
-  attention: 'This model has no attention. See its beam, next tokens and saliency instead.',
-  output: 'This model has no output to explain. See its attention instead.',
-  lens: 'The layers of this model cannot be read by its output layer. See its next tokens instead.',
-  sentence:
-    'Type a sentence above and press Enter. The output appears token by token, and attention is ' +
-    'drawn as it is written.',
+  attention:
+    'This model has no attention. Its beam search, next tokens and saliency can be seen instead.',
+  output: 'This model has no output to explain. Its attention can be seen instead.',
+  lens:
+    'The output layer of this model cannot read its other layers. Its next tokens can be seen ' +
+    'instead.',
+  sentence: '',
 };
 
 /** What stands there instead of a view, with a way to go on. */
 export function emptyView(app, lack) {
-  const node = element('div', { className: 'empty' }, element('p', {}, reasons[lack]));
-  if (lack === 'sentence' && app.model.snapshots) suggest(app, node);
+  const node = element('div', { className: 'empty' });
+  if (reasons[lack]) node.append(element('p', {}, reasons[lack]));
+  if (!app.run) node.append(firstInputs(app));
   return { node, draw() {}, update() {}, export: () => null };
-}
-
-/** Offers the sentences whose maps training has stored. */
-async function suggest(app, node) {
-  const { sentences } = await getSnapshots(app.model.id).catch(() => ({ sentences: [] }));
-  if (!node.isConnected) return;
-  node.append(
-    ...sentences.map(({ text }) =>
-      element(
-        'button',
-        {
-          type: 'button',
-          className: 'example',
-          dir: 'auto',
-          onclick: () => app.rerun({ source: text }),
-        },
-        text,
-      ),
-    ),
-  );
 }

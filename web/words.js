@@ -6,7 +6,7 @@ import { element } from './dom.js';
  */
 export function words(onChange) {
   const line = element('p', { className: 'flow words', dir: 'auto' });
-  const node = element('div', {}, element('h3', {}, 'Choose a word to change it'), line);
+  const node = element('div', {}, element('h3', {}, 'Second input: click a word to change it'), line);
   let shown = null;
   let last = ['', '']; // what was shown: the sentence and its original
   let focused = -1; // the word that was changed by keyboard

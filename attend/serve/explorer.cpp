@@ -10,6 +10,7 @@
 #include "attend/io/json_text.h"
 #include "attend/nn/freeze.h"
 #include "attend/serve/answers.h"
+#include "attend/serve/examples.h"
 #include "attend/serve/explorer_run.h"
 #include "attend/serve/idle_memory.h"
 #include "attend/serve/turn_lock.h"
@@ -43,14 +44,26 @@ Json columns_json(const Signature& signature) {
   return columns;
 }
 
+Json guide_json(const ExplorerGuide& guide) {
+  return {{"title", guide.title},
+          {"text", guide.text},
+          {"inputs", guide.inputs},
+          {"state", guide.state}};
+}
+
 }  // namespace
 
-Explorer::Explorer(std::span<const std::filesystem::path> models)
-    : computing_(std::make_unique<TurnLock>()) {
+Explorer::Explorer(std::span<const std::filesystem::path> models,
+                   std::optional<ExplorerGuide> guide)
+    : guide_(std::move(guide)), computing_(std::make_unique<TurnLock>()) {
   for (const std::filesystem::path& path : models) {
-    models_.push_back({{path}, TextModel::load(path)});
-    freeze(*models_.back().model.model);
-    models_.back().has_lens = has_logit_lens(models_.back().model);
+    ExploredModel& added = models_.emplace_back(ExploredModel{{path}, TextModel::load(path)});
+    freeze(*added.model.model);
+    added.has_lens = has_logit_lens(added.model);
+    added.examples = example_inputs(added.directory, added.model);
+    const size_t number = models_.size() - 1;
+    const bool is_named = guide_ && number < guide_->names.size();
+    added.name = is_named ? guide_->names[number] : path.string();
   }
 }
 
@@ -71,10 +84,10 @@ std::shared_ptr<const ExplorerRun> Explorer::find(size_t number) const {
 std::string Explorer::models() const {
   Json all = Json::array();
   for (size_t i = 0; i < models_.size(); ++i) {
-    const auto& [directory, text, has_lens] = models_[i];
+    const auto& [directory, text, has_lens, name, examples] = models_[i];
     const Signature signature = text.model->signature();
     all.push_back({{"id", i},
-                   {"name", directory.root.string()},
+                   {"name", name},
                    {"kind", text.config.kind.name},
                    {"parameters", parameter_count(*text.model)},
                    {"writes", text.model->generator() != nullptr},
@@ -82,9 +95,13 @@ std::string Explorer::models() const {
                    {"joined", signature.joined ? Json(signature.joined->name) : Json()},
                    {"layers", layers_json(signature)},
                    {"lens", has_lens},
-                   {"snapshots", snapshot_steps(directory).size()}});
+                   {"snapshots", snapshot_steps(directory).size()},
+                   {"examples", examples}});
   }
-  return json_text({{"version", library_version()}, {"models", all}, {"note", kAttentionNote}});
+  return json_text({{"version", library_version()},
+                    {"models", all},
+                    {"guide", guide_ ? guide_json(*guide_) : Json()},
+                    {"note", kAttentionNote}});
 }
 
 // Whole lines only: the trainer may be writing the last one.
@@ -117,7 +134,8 @@ std::string Explorer::training(size_t number, const Parameters& parameters) cons
 }
 
 std::string Explorer::snapshots(size_t number) const {
-  const auto& [directory, text, _] = model(number);
+  const ModelDirectory& directory = model(number).directory;
+  const TextModel& text = model(number).model;
   std::vector<int64_t> steps = snapshot_steps(directory);
   Json sentences = Json::array();
   if (!steps.empty()) {

@@ -1,7 +1,7 @@
-// What the explorer's page asks: text in; lines of JSON, JSON and bytes out. It knows nothing of
-// HTTP (routes.h). Any number of threads may ask; models compute for one at a time, in the order in
-// which they were asked, and long work lets others in between. Only runs, saliency, and what takes
-// one pass (maps, thumbnails, cells, the lens) wait for that; the latter go before the others.
+// What the explorer's page asks for, as JSON and bytes; HTTP is elsewhere (routes.h). May be called
+// from several threads at once. Models compute for one caller at a time, in order; long work yields
+// in between. Only runs, saliency and whatever takes one pass (maps, thumbnails, cells, the lens)
+// wait for their turn; single passes go first.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,10 +21,22 @@
 
 namespace attend {
 
+// A model that is open in the explorer.
 struct ExploredModel {
   ModelDirectory directory;
   TextModel model;  // frozen
   bool has_lens = false;
+  std::string name = {};                                // that the page shows
+  std::vector<std::vector<std::string>> examples = {};  // example_inputs()
+};
+
+// What the page opens with, for those who are led through something: a lesson, a demonstration.
+struct ExplorerGuide {
+  std::string title, text;
+  std::vector<std::string> inputs;  // to choose from; the page runs the first
+  std::vector<std::string> names;   // of the models, in place of their directories
+  // What the page shows at first, as its address has it: {"view", "beam"}.
+  std::map<std::string, std::string> state;
 };
 
 class TurnLock;
@@ -31,30 +44,34 @@ class TurnLock;
 // An input, what was written from it, and the tree of what could have been.
 struct ExplorerRun;
 
-// A run or a model that is not there.
+// The run or model does not exist.
 class NotFound : public DataError {
   using DataError::DataError;
 };
 
+// Models open for exploration, and the runs that were started with them.
 class Explorer {
  public:
-  // Throws Error, naming the file of a model directory that is missing or wrong.
-  explicit Explorer(std::span<const std::filesystem::path> models);
+  // Loads the models. Throws Error that names the file that is missing or wrong.
+  explicit Explorer(std::span<const std::filesystem::path> models,
+                    std::optional<ExplorerGuide> guide = std::nullopt);
   ~Explorer();
 
-  // Each as the page's interface in docs/seeing.md says.
+  // The answers of the page's interface (docs/seeing.md), as JSON or bytes. Throw NotFound or
+  // Error.
   using Parameters = std::map<std::string, std::string>;
-  std::string models() const;
+  std::string models() const;  // all of them
+  // Of a model: the log of its training, its snapshots, and a map of one.
   std::string training(size_t model, const Parameters& parameters) const;
-
   std::string snapshots(size_t model) const;
   std::string snapshot_map(size_t model, const Parameters& parameters) const;
 
-  // Takes one line of JSON; returns false where nobody listens any more.
+  // Receives one line of JSON; returns false if nobody listens any more.
   using Emit = std::function<bool(const std::string& line)>;
-  // Starts a run and reports it, event by event; an Error is an event as well.
+  // Starts a run and reports its events; an Error is an event too.
   void start_run(std::string_view request, const Emit& emit);
 
+  // A run that was started, and what it shows: JSON or bytes, as above.
   std::string run(size_t number) const;
   std::string sequences(size_t number, const Parameters& parameters) const;
   std::string map(size_t number, const Parameters& parameters) const;
@@ -62,10 +79,10 @@ class Explorer {
   std::string lens(size_t number, const Parameters& parameters) const;
   std::string cell(size_t number, const Parameters& parameters) const;
 
-  // Takes some bytes, or none to find out whether anybody listens; returns false where nobody does.
+  // Receives some bytes, or none to ask whether anybody still listens; returns false if not.
   using EmitBytes = std::function<bool(const std::string& bytes)>;
   using Writer = std::function<void(const EmitBytes& emit)>;
-  // Checks what is asked for; what it returns writes the map, row by row as they become known.
+  // Checks the request, and returns a function that writes the map row by row as rows become known.
   Writer saliency(size_t number, const Parameters& parameters) const;
 
  private:
@@ -74,6 +91,7 @@ class Explorer {
   void keep(size_t number, std::shared_ptr<const ExplorerRun> run);
 
   std::vector<ExploredModel> models_;
+  std::optional<ExplorerGuide> guide_;
   std::unique_ptr<TurnLock> computing_;
   mutable std::mutex runs_lock_;
   std::map<size_t, std::shared_ptr<const ExplorerRun>> runs_;

@@ -1,4 +1,4 @@
-// The explorer over HTTP, for this machine alone: 127.0.0.1, and only for pages that came from it.
+// The explorer over HTTP, for this machine alone: on 127.0.0.1, and only for its own page.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace attend {
 
-// A secret by which the page proves that it was opened by who started the explorer: 192 random bits
-// of the system, in hex. Throws IoError where it has none.
+// A new secret that the page must present: 192 random bits from the system, in hex. Throws IoError
+// if the system provides none.
 std::string new_token();
 
+// Serves an Explorer, which must outlive it.
 class ExplorerServer {
  public:
-  // Takes the port, 0 for any that is free. Throws IoError where it is in use. With an empty token
-  // whoever can log in to this machine can read the page.
+  // Opens the port; 0: any free one. Throws IoError if it is in use. With an empty token, every
+  // user of this machine can read the page.
   ExplorerServer(Explorer& explorer, uint16_t port, std::string token);
   ~ExplorerServer();
 
-  uint16_t port() const;
+  uint16_t port() const;        // that was opened
   std::string address() const;  // of the page, with the token
-  void run();                   // until stop()
-  void stop();                  // from any thread
+  void run();                   // serves until stop()
+  void stop();                  // may be called from any thread
 
  private:
   struct Parts;

@@ -11,19 +11,20 @@
 namespace attend {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // The texts of a request, as a field of it.
-std::pair<const std::string, Json> source_text(const std::string& text) {
+std::pair<const std::string, OrderedJson> source_text(const std::string& text) {
   return {"texts", {{"source", text}}};
 }
 
-std::vector<Json> events(const TextModel& model, const Json& request) {
-  std::vector<Json> all;
-  const auto run = run_request(model, RunRequest::parse(request.dump()), [&](const Json& event) {
-    all.push_back(event);
-    return true;
-  });
+std::vector<OrderedJson> events(const TextModel& model, const OrderedJson& request) {
+  std::vector<OrderedJson> all;
+  const auto run =
+      run_request(model, RunRequest::parse(request.dump()), [&](const OrderedJson& event) {
+        all.push_back(event);
+        return true;
+      });
   if (run) all.push_back(run->done);
   return all;
 }
@@ -50,18 +51,19 @@ TEST(ExplorerRun, BeginsWithTheTokensThatAreGiven) {
 TEST(ExplorerRun, WatchesTheTargetBehindItsSource) {
   for (const bool bidirectional : {false, true}) {
     const TextModel model = small_decoder_only_model(bidirectional);
-    for (const Json& how : {Json{{"beam", 2}, {"start", "hi"}},
-                            Json{{"temperature", 1.0}, {"start", "hi"}}, Json{{"output", "hij"}}}) {
-      Json request = {source_text("abc"), {"most", 4}};
+    for (const OrderedJson& how :
+         {OrderedJson{{"beam", 2}, {"start", "hi"}},
+          OrderedJson{{"temperature", 1.0}, {"start", "hi"}}, OrderedJson{{"output", "hij"}}}) {
+      OrderedJson request = {source_text("abc"), {"most", 4}};
       request.update(how);
       const auto all = events(model, request);
-      ASSERT_EQ(all.front()["watched"], (Json{{"queries", "text"}, {"keys", "text"}}));
-      const Json& sequences = all.front()["sequences"];
+      ASSERT_EQ(all.front()["watched"], (OrderedJson{{"queries", "text"}, {"keys", "text"}}));
+      const OrderedJson& sequences = all.front()["sequences"];
       ASSERT_EQ(sequences.size(), 3u);
-      EXPECT_EQ(sequences[1]["items"], Json::array({"<s>"}));
-      EXPECT_EQ(sequences[2]["items"], Json::array({"<s>", "a", "b", "c", "<s>"}));
+      EXPECT_EQ(sequences[1]["items"], OrderedJson::array({"<s>"}));
+      EXPECT_EQ(sequences[2]["items"], OrderedJson::array({"<s>", "a", "b", "c", "<s>"}));
       size_t keys = 5;
-      for (const Json& event : all) {
+      for (const OrderedJson& event : all) {
         if (event["event"] != "step") continue;
         const std::vector<float> row = event["row"];
         ASSERT_EQ(row.size(), keys++);
@@ -76,10 +78,10 @@ TEST(ExplorerRun, NodesHaveTheIdsOfTheirTokens) {
   const TextModel model = small_transformer_model();
   const auto all = events(model, {source_text("abc"), {"beam", 2}});
   EXPECT_EQ(all.front()["tokenizer"], "character");
-  std::map<size_t, Json> nodes;
-  for (const Json& event : all) {
+  std::map<size_t, OrderedJson> nodes;
+  for (const OrderedJson& event : all) {
     if (event["event"] != "step") continue;
-    for (const Json& node : event["nodes"]) nodes[node["id"]] = node;
+    for (const OrderedJson& node : event["nodes"]) nodes[node["id"]] = node;
   }
   std::vector<int32_t> written;
   for (const size_t id : all.back()["path"]) {
@@ -91,14 +93,14 @@ TEST(ExplorerRun, NodesHaveTheIdsOfTheirTokens) {
 
 TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
   const TextModel model = small_transformer_model();
-  const auto refused = [&](const Json& ids, const std::string& words) {
+  const auto refused = [&](const OrderedJson& ids, const std::string& words) {
     expect_error<Error>([&] { events(model, {source_text("a"), {"start_ids", ids}}); }, words);
   };
   refused("ab", "run: start_ids is \"ab\"; use an array of ids");
   refused({1.5}, "run: start_ids has 1.5; ids are whole numbers from 0");
   refused({-1}, "run: start_ids has -1; ids are whole numbers from 0");
   refused({nullptr}, "run: start_ids has null; ids are whole numbers from 0");
-  refused({4, Json::array()}, "run: start_ids has an array; ids are whole numbers from 0");
+  refused({4, OrderedJson::array()}, "run: start_ids has an array; ids are whole numbers from 0");
   refused({4, 5'000'000'000}, "run: start_ids has 5000000000; ");
   refused({4, model.tokenizer("target").size()},
           "; the vocabulary has " + std::to_string(model.tokenizer("target").size()));
@@ -107,7 +109,7 @@ TEST(ExplorerRun, SaysWhatIsWrongWithABeginning) {
   events(model, {source_text("a"), {"start", "b"}, {"start_ids", nullptr}});
 }
 
-std::string text_of(const std::vector<Json>& all) { return all.back()["text"]; }
+std::string text_of(const std::vector<OrderedJson>& all) { return all.back()["text"]; }
 
 TEST(ExplorerRun, TokensAndATextAfterThemBeginTheOutput) {
   const TextModel model = small_language_model();
@@ -139,7 +141,7 @@ TEST(ExplorerRun, ASampleFollowsFromItsSeed) {
   };
   EXPECT_EQ(text_of(sample(1)), text_of(sample(1)));
   EXPECT_NE(text_of(sample(1)), text_of(sample(2)));
-  for (const Json& event : sample(3)) {
+  for (const OrderedJson& event : sample(3)) {
     if (event["event"] != "step") continue;
     EXPECT_GE(event["nodes"].size(), 3u);
     EXPECT_EQ(event["best"], event["nodes"][0]["id"]);
@@ -147,7 +149,8 @@ TEST(ExplorerRun, ASampleFollowsFromItsSeed) {
     for (const float weight : event["row"]) sum += weight;
     EXPECT_NEAR(sum, 1.0f, 1e-5f);
   }
-  for (const Json& wrong : {Json(-1), Json(11), Json("hot"), Json()}) {
+  for (const OrderedJson& wrong :
+       {OrderedJson(-1), OrderedJson(11), OrderedJson("hot"), OrderedJson()}) {
     expect_error<ConfigError>(
         [&] {
           events(model, {{"start", "a"}, {"temperature", wrong}});
@@ -222,10 +225,10 @@ TEST(ExplorerRun, SaysWhatAValueShouldBe) {
 
 TEST(ExplorerRun, TextsAreForWhatTheModelReads) {
   const TextModel model = small_transformer_model();
-  const auto refused = [&](const Json& texts, const std::string& words) {
+  const auto refused = [&](const OrderedJson& texts, const std::string& words) {
     expect_error<Error>([&] { events(model, {{"texts", texts}}); }, words);
   };
-  refused(Json::object(), "there is no text for 'source'; the model reads: source");
+  refused(OrderedJson::object(), "there is no text for 'source'; the model reads: source");
   refused({{"source", "a"}, {"text", "b"}}, "the model has no text; it reads and writes: source");
   refused({{"source", "a"}, {"target", "b"}}, "run: 'target' is written, not read");
 }
@@ -234,11 +237,12 @@ TEST(ExplorerRun, TextsAreForWhatTheModelReads) {
 TEST(ExplorerRun, ALanguageModelContinuesItsText) {
   const TextModel model = small_language_model();
   const auto all = events(model, {{"start", "abc"}, {"beam", 2}});
-  EXPECT_EQ(all.front()["sequences"], Json::parse(R"([{"name": "text", "items": ["<s>"]}])"));
-  EXPECT_EQ(all.front()["watched"], Json::parse(R"({"queries": "text", "keys": "text"})"));
+  EXPECT_EQ(all.front()["sequences"],
+            OrderedJson::parse(R"([{"name": "text", "items": ["<s>"]}])"));
+  EXPECT_EQ(all.front()["watched"], OrderedJson::parse(R"({"queries": "text", "keys": "text"})"));
   EXPECT_TRUE(all.back()["text"].get<std::string>().starts_with("abc"));
   for (size_t t = 0; t + 2 < all.size(); ++t) {
-    const Json& row = all[t + 1]["row"];
+    const OrderedJson& row = all[t + 1]["row"];
     ASSERT_EQ(row.size(), t + 1);
     float sum = 0;
     for (const float weight : row) sum += weight;
@@ -247,16 +251,16 @@ TEST(ExplorerRun, ALanguageModelContinuesItsText) {
   const auto given = events(model, {{"output", "ab"}});
   ASSERT_EQ(given.size(), 5u);  // start, two tokens, the end, done
   EXPECT_EQ(given[2]["row"].size(), 2u);
-  EXPECT_EQ(given.back()["tokens"], Json({"a", "b", "</s>"}));
+  EXPECT_EQ(given.back()["tokens"], OrderedJson({"a", "b", "</s>"}));
 }
 
 TEST(ExplorerRun, AClassifierGivesItsLikeliestLabels) {
   const TextModel model = small_label_model(LabelPooling::kAttention);
   const auto all = events(model, {{"texts", {{"text", "abc"}}}, {"beam", 2}, {"top", 4}});
   ASSERT_EQ(all.size(), 3u);  // start, the label, done
-  EXPECT_EQ(all[0]["watched"], Json::parse(R"({"queries": "label", "keys": "text"})"));
+  EXPECT_EQ(all[0]["watched"], OrderedJson::parse(R"({"queries": "label", "keys": "text"})"));
   EXPECT_EQ(all[1]["row"].size(), 4u);
-  const Json& nodes = all[1]["nodes"];
+  const OrderedJson& nodes = all[1]["nodes"];
   ASSERT_EQ(nodes.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(nodes[i]["kept"], i < 2);
@@ -267,10 +271,10 @@ TEST(ExplorerRun, AClassifierGivesItsLikeliestLabels) {
   EXPECT_GE(nodes[0]["log_probability"], nodes[1]["log_probability"]);
   EXPECT_EQ(all[2]["hypotheses"].size(), 2u);
   EXPECT_EQ(all[2]["text"], nodes[0]["token"]);
-  EXPECT_EQ(all[2]["tokens"], Json::array({nodes[0]["token"]}));
-  const Json other = nodes[3]["token_id"];
+  EXPECT_EQ(all[2]["tokens"], OrderedJson::array({nodes[0]["token"]}));
+  const OrderedJson other = nodes[3]["token_id"];
   const auto chosen =
-      events(model, {{"texts", {{"text", "abc"}}}, {"start_ids", Json::array({other})}});
+      events(model, {{"texts", {{"text", "abc"}}}, {"start_ids", OrderedJson::array({other})}});
   EXPECT_EQ(chosen[2]["text"], nodes[3]["token"]);
   EXPECT_EQ(chosen[1]["nodes"][0]["token_id"], other);
   EXPECT_EQ(chosen[1]["nodes"][0]["log_probability"], nodes[3]["log_probability"]);

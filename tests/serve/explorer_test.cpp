@@ -55,6 +55,20 @@ TEST_F(ExplorerTest, DescribesItsModels) {
   EXPECT_TRUE(models[1]["layers"].empty());
 }
 
+TEST_F(ExplorerTest, TellsItsGuide) {
+  EXPECT_TRUE(Json::parse(explorer_.models())["guide"].is_null());
+  const Explorer guided(paths_, ExplorerGuide{.title = "Lesson",
+                                              .text = "Look.",
+                                              .inputs = {"ab", "cd"},
+                                              .names = {"first"},
+                                              .state = {{"view", "beam"}}});
+  const Json answer = Json::parse(guided.models());
+  EXPECT_EQ(answer["guide"], Json::parse(R"({"title": "Lesson", "text": "Look.",
+      "inputs": ["ab", "cd"], "state": {"view": "beam"}})"));
+  EXPECT_EQ(answer["models"][0]["name"], "first");
+  EXPECT_EQ(answer["models"][1]["name"], paths_[1].string());
+}
+
 TEST_F(ExplorerTest, TellsHowATextIsWritten) {
   const auto all = events(explorer_, run_of("abcd", {{"beam", 2}, {"top", 4}}));
   ASSERT_GE(all.size(), 3u);

@@ -14,7 +14,9 @@ import unittest
 import urllib.parse
 
 from page import ALL_VIEWS, VIEWS, PageTest, fetch, options, post_run, read_map, use_address, weight
-from looking_test import LookingTest  # noqa: F401, they are run with those below
+from first_test import FirstTest, TourTest  # noqa: F401, they are run with those below
+from lesson_test import LessonTest  # noqa: F401
+from looking_test import LookingTest  # noqa: F401
 from saving_test import SavingTest  # noqa: F401
 from state_test import StateTest  # noqa: F401
 from token_test import TokenTest  # noqa: F401
@@ -249,6 +251,7 @@ class ExploreTest(PageTest):
         self.browser.click("[role=tab][value=next]")
         self.browser.wait("return document.querySelector('.card')")
         self.browser.click("[role=tab][value=compare]")
+        self.browser.click(".choice [value=inputs]")
         self.browser.wait("return document.querySelector('#view').textContent.includes('This model has no attention')")
         self.assertTrue(self.browser.run("return document.querySelector('.choice [value=heads]').hidden"))
 
@@ -295,6 +298,7 @@ class ExploreTest(PageTest):
         self.assertEqual(len(self.items_read()), len(sentence) + 1)  # and the end
         self.open_every_view()
         self.browser.click("[role=tab][value=compare]")
+        self.browser.click(".choice [value=inputs]")
         self.browser.find(".words:dir(rtl)")
 
     def test_one_token(self):
@@ -366,12 +370,18 @@ class ExploreTest(PageTest):
         self.browser.keys("Enter")
         self.browser.wait("return document.querySelector('.empty')")
 
-    def test_keys_are_listed(self):
+    def test_views_and_keys_are_explained(self):
         self.browser.run("document.activeElement.blur()")
         self.browser.keys("?")
-        self.assertTrue(self.browser.run("return document.querySelector('#keys').open"))
+        self.assertTrue(self.browser.run("return document.querySelector('#manual').open"))
+        titles = self.browser.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.textContent)")
+        explained = self.browser.run("return [...document.querySelectorAll('#manual .views dt')]"
+                                     ".map((name) => name.firstChild.textContent)")
+        self.assertEqual(explained, titles)
+        self.assertTrue(self.browser.run("return [...document.querySelectorAll('#manual dd')]"
+                                         ".every((meaning) => meaning.textContent)"))
         self.browser.keys("Escape")
-        self.assertFalse(self.browser.run("return document.querySelector('#keys').open"))
+        self.assertFalse(self.browser.run("return document.querySelector('#manual').open"))
 
     def test_theme_switches(self):
         colour = "return getComputedStyle(document.body).backgroundColor"

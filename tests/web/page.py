@@ -59,6 +59,8 @@ class PageTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.browser = Browser(options.chromium, options.chromedriver, slowness=options.slowness)
+        cls.browser.open(options.address)  # the tour is shown once
+        cls.browser.wait("return !document.querySelector('#tour').hidden")
         cls.models = json.loads(fetch("/api/models"))["models"]
         cls.layer = next(layer for layer in cls.models[0]["layers"] if layer["queries"] != layer["keys"])
         cls.pair = f"{cls.layer['queries']}/{cls.layer['keys']}"  # as the address has it

@@ -81,7 +81,7 @@ class ViewsTest(PageTest):
         self.browser.wait("return document.querySelector('figcaption output').textContent === arguments[0]", weight)
 
     def test_a_word_that_was_left_as_it_is_can_be_chosen_again(self):
-        self.open_link(view="compare", source="may june")
+        self.open_link(view="compare", compare="inputs", source="may june")
         for _ in range(2):
             self.browser.click(".words button")
             self.browser.keys("Escape")
@@ -208,14 +208,6 @@ class ViewsTest(PageTest):
         counts = self.browser.run("return [...document.querySelectorAll('.card')]"
                                   ".map((card) => card.querySelectorAll('button').length)")
         self.assertGreaterEqual(min(counts[:2]), 5)
-
-    def test_sentences_on_offer_are_of_the_model(self):
-        self.browser.wait("return document.querySelector('.example')")
-        other = next(model["id"] for model in self.models if model["layers"] and not model["snapshots"])
-        self.browser.run("location.hash = 'model=' + arguments[0]", other)
-        self.browser.wait("return document.querySelector('.empty') && !document.querySelector('.example')")
-        self.browser.run("location.hash = 'model=0'")
-        self.browser.wait("return document.querySelector('.example')")
 
     def test_the_head_in_the_address_is_marked_among_all(self):
         self.open_link(view="model", source=options.sentence, layer=self.layer["name"], head="0")

@@ -87,6 +87,7 @@ class Browser:
         finally:
             self.driver.terminate()
             self.driver.wait()
+            self.driver.stdout.close()
 
     def resize(self, width, height):
         """Sets the size of the page itself, as a phone of that size would have it."""
