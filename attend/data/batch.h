@@ -1,4 +1,4 @@
-// What a model sees at once: some records of a corpus, column by column, packed without padding.
+// What a model reads at once: some records, column by column, packed without padding.
 #pragma once
 
 #include <string>
@@ -10,42 +10,45 @@
 
 namespace attend {
 
+// What a column holds for each record.
 enum class ColumnKind {
   kTokens,  // ids of a sequence
   kLabel,   // one id
 };
 std::string_view name_of(ColumnKind kind);
 
-// One column of all records: int32 ids or labels, or fp32 values, a row for each item; record i has
-// the rows packing.begin(i) to packing.end(i).
+// One column of all records: int32 ids or labels, or float32 values, a row for each item. Record i
+// has the rows [packing.begin(i), packing.end(i)).
 struct Column {
   Tensor values;  // [rows], or [rows, ...]
   Packing packing;
 };
 
+// Named columns of some records. Copies share the values.
 class Batch {
  public:
   Batch() = default;
   explicit Batch(size_t records) : records_(records) {}
-  // The batch of one column of tokens.
+  // A batch of one column of tokens.
   Batch(std::string name, const Tokens& tokens);
 
-  size_t size() const { return records_; }
-  size_t rows() const;  // of all columns
+  size_t size() const { return records_; }  // records
+  size_t rows() const;                      // of all columns
 
-  // Throws DataError where the column has another number of records, or is there already.
+  // Adds a column. Throws DataError if it has another number of records, or exists already.
   Batch& add(std::string name, Column column);
   Batch& add(std::string name, const Tokens& tokens);
 
-  bool has(std::string_view name) const;
-  // Throw DataError that lists the columns there are.
+  bool has(std::string_view name) const;  // whether there is such a column
+  // The column of that name. Throws DataError that lists the columns if there is none.
   const Column& operator[](std::string_view name) const;
   Tokens tokens(std::string_view name) const;
 
-  // The records of these numbers, in that order.
+  // The records with these numbers, in that order.
   Batch pick(std::span<const size_t> which) const;
 
-  std::vector<size_t> lines = {};  // of the text that each record comes from, from 1; may be empty
+  // The line of the text that each record comes from, from 1; may be empty.
+  std::vector<size_t> lines = {};
 
  private:
   size_t records_ = 0;

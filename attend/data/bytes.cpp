@@ -16,7 +16,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kBuffer = size_t{1} << 16;
+constexpr size_t kCompressedBytes = size_t{1} << 16;
 constexpr std::string_view kGzipMagic = "\x1F\x8B";
 
 // A file as it is. What was looked at in front can be given back.
@@ -71,7 +71,8 @@ class PlainBytes : public ByteSource {
 // One gzip member after another.
 class GzipBytes : public ByteSource {
  public:
-  explicit GzipBytes(std::unique_ptr<PlainBytes> file) : file_(std::move(file)), input_(kBuffer) {
+  explicit GzipBytes(std::unique_ptr<PlainBytes> file)
+      : file_(std::move(file)), input_(kCompressedBytes) {
     constexpr int kGzipOnly = 16;
     if (::inflateInit2(&stream_, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
@@ -81,7 +82,7 @@ class GzipBytes : public ByteSource {
 
   size_t read(std::span<char> out) override {
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream_.avail_out = static_cast<uInt>(std::min(out.size(), kBuffer));
+    stream_.avail_out = static_cast<uInt>(std::min(out.size(), kCompressedBytes));
     const uInt room = stream_.avail_out;
     while (stream_.avail_out == room) {
       if (stream_.avail_in == 0 && !refill()) {

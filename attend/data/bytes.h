@@ -1,4 +1,4 @@
-// The bytes of a file, of standard input ("-"), or of what either holds compressed by gzip.
+// The bytes of a file or of standard input ("-"), decompressed if they are gzip.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@ namespace attend {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills the front of `out` with what is there, at least one byte; 0 only at the end. Throws
-  // IoError, and FormatError with the byte of the file where compressed data is cut off or damaged.
+  // Fills the front of `out` with at least one byte and returns how many; 0 only at the end. Throws
+  // IoError, and FormatError with the position in the file where compressed data is truncated or
+  // damaged.
   virtual size_t read(std::span<char> out) = 0;
 };
 
-// gzip is known by its first bytes, whatever the name.
+// Opens a file. gzip is recognised by its first bytes, whatever the name. Throws IoError.
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path);
 
 }  // namespace attend

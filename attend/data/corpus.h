@@ -1,11 +1,11 @@
-// Records of named columns in one file, made once. Values are read when they are asked for, so that
-// a corpus may be larger than memory: 8 bytes a record are held, and 4 for each of its columns. The
-// file (little-endian):
+// Records of named columns in one file. Values are read when they are needed, so that a corpus may
+// be larger than memory: it takes 8 bytes per record, and 4 for each of its columns. The file
+// (little-endian):
 //
 //   "ATTENDRC"   8 bytes
 //   values       of each record in turn, column by column: its items, each of `item_values`
 //                elements of `element_bytes` (ids and labels: one element of 2 or 4 bytes)
-//   lengths      u32 of each record and column: items
+//   lengths      u32 of each record and column: number of items
 //   lines        u64 of each record: the line of the text, from 1
 //   columns      ColumnDescriptor of each column
 //   footer       CorpusFooter: what is in the file, what it was made from, checksums
@@ -25,6 +25,7 @@
 
 namespace attend {
 
+// A column, as the file describes it.
 struct ColumnDescriptor {
   static constexpr size_t kLongestName = 31;
 
@@ -33,29 +34,32 @@ struct ColumnDescriptor {
   uint32_t element_bytes;
   uint64_t item_values;
   uint64_t vocabulary;      // ids are below this
-  uint64_t items, unknown;  // of all records; those that are not in the vocabulary
+  uint64_t items, unknown;  // of all records; those not in the vocabulary
 
-  // Of ids: 2 bytes each where the vocabulary allows. Throws ConfigError for a name that is too
-  // long.
+  // A column of ids, 2 bytes each if the vocabulary allows. Throws ConfigError for a name that is
+  // too long.
   static ColumnDescriptor ids(std::string_view name, ColumnKind kind, size_t vocabulary);
 
+  // The fields above, in their types; bytes of an item.
   std::string_view name() const { return name_bytes; }
   ColumnKind kind() const { return static_cast<ColumnKind>(kind_value); }
   uint64_t item_bytes() const { return item_values * element_bytes; }
 };
 
-// What was read, and what of it is not in the corpus.
+// What was read, and what was left out of the corpus.
 struct CorpusCounts {
   RecordCounts read;
   uint64_t empty = 0;     // left out: no token in a column
   uint64_t too_long = 0;  // left out: more tokens than allowed in a column
 
+  // Left out while reading and afterwards, by reason and in all.
   uint64_t left_out_empty() const { return read.empty + empty; }
   uint64_t left_out_too_long() const { return read.too_long + too_long; }
   uint64_t left_out() const { return left_out_empty() + left_out_too_long(); }
   bool operator==(const CorpusCounts&) const = default;
 };
 
+// The last bytes of the file.
 struct CorpusFooter {
   uint32_t version, columns;
   uint64_t spec;  // a fingerprint of the text, the tokenizers and the limits
@@ -65,15 +69,17 @@ struct CorpusFooter {
   char magic[8];
 };
 
-// How long each record is, and what that takes in a batch.
+// The length of each record, and the rows that it takes in a batch.
 struct RecordLengths {
+  // What a column adds to a batch.
   struct ColumnRows {
-    bool sequence = true;  // false: it takes no rows
+    bool sequence = true;  // false: no rows
     int32_t extra = 1;     // rows beside the items: a start or an end
   };
   std::span<const uint32_t> lengths;  // items, [records, columns]
   std::vector<ColumnRows> columns;
 
+  // Number of records, and the items of each column of a record.
   size_t size() const { return columns.empty() ? 0 : lengths.size() / columns.size(); }
   std::span<const uint32_t> operator[](size_t record) const {
     return lengths.subspan(record * columns.size(), columns.size());
@@ -81,25 +87,30 @@ struct RecordLengths {
   size_t rows(size_t record) const;  // of a batch
 };
 
+// A corpus that was built. May be read by several threads at once.
 class Corpus {
  public:
-  // Checks all but the values, which are checked as they are read. Throws FormatError, and IoError
-  // where the system refuses.
+  // Opens a file. Checks everything but the values, which are checked as they are read. Throws
+  // FormatError and IoError.
   explicit Corpus(const std::filesystem::path& file);
 
-  size_t size() const { return lines_.size(); }
+  size_t size() const { return lines_.size(); }  // records
+  // The columns, by number, and whether there is one of that name.
   std::span<const ColumnDescriptor> columns() const { return columns_; }
   bool has(std::string_view name) const;
-  size_t column(std::string_view name) const;  // its number; DataError with those there are
-  RecordLengths lengths() const;
-  size_t length(size_t record, size_t column) const {  // items
+  // Its number; throws DataError that lists the columns.
+  size_t column(std::string_view name) const;
+  RecordLengths lengths() const;  // of all records; refers to the corpus
+  // Items of a column of a record.
+  size_t length(size_t record, size_t column) const {
     return lengths_[record * columns_.size() + column];
   }
   size_t line(size_t record) const { return lines_[record]; }  // of the text, from 1
-  // To the end of `ids`. Throws FormatError for what cannot be an id, and IoError where the file
-  // cannot be read any more, or has been cut off.
+  // Appends a record's values to `ids`. Throws FormatError for an invalid id, and IoError if the
+  // file cannot be read or was truncated.
   void append(size_t record, size_t column, std::vector<int32_t>& ids) const;
 
+  // What was read and left out, and the fingerprint of what it was built from.
   const CorpusCounts& counts() const { return footer_.counts; }
   uint64_t spec() const { return footer_.spec; }
 
@@ -120,7 +131,7 @@ class Corpus {
   std::vector<uint64_t> lines_;
 };
 
-// The records of these numbers, column by column, as they are stored: without starts and ends.
+// A batch of these records, as they are stored: without start and end tokens.
 Batch make_batch(const Corpus& corpus, std::span<const uint32_t> records);
 
 }  // namespace attend

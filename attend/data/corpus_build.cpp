@@ -11,7 +11,7 @@ namespace attend {
 namespace {
 
 constexpr size_t kGrain = 64;  // texts encoded by one thread
-constexpr size_t kBuffer = size_t{1} << 20;
+constexpr size_t kWriteBytes = size_t{1} << 20;
 
 // Writes through a buffer.
 class BufferedFile {
@@ -20,7 +20,7 @@ class BufferedFile {
 
   void write(std::string_view bytes) {
     buffer_ += bytes;
-    if (buffer_.size() >= kBuffer) flush();
+    if (buffer_.size() >= kWriteBytes) flush();
   }
   void commit() {
     flush();
@@ -129,7 +129,7 @@ uint64_t fingerprint_of_file(const std::filesystem::path& path) {
   }
   const FileReader file(path);
   Hash hash;
-  std::string piece(kBuffer, '\0');
+  std::string piece(kWriteBytes, '\0');
   for (size_t at = 0; at < file.size(); at += piece.size()) {
     piece.resize(std::min(piece.size(), file.size() - at));
     file.read(at, std::as_writable_bytes(std::span(piece)));

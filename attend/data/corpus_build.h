@@ -1,5 +1,4 @@
-// Corpora from what their records are read from. A new kind of data is a RecordSource in a file of
-// its own.
+// Builds corpora. A new kind of data is a RecordSource in a file of its own.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +13,15 @@
 
 namespace attend {
 
-// How text becomes ids: a tokenizer, seen from here.
+// How text becomes ids: what this layer knows of a tokenizer.
 struct TextEncoder {
   std::function<std::vector<int32_t>(std::string_view)> encode;  // called by many threads
   size_t vocabulary = 0;                                         // ids are below this
-  uint64_t fingerprint = 0;                                      // of all that encode depends on
+  uint64_t fingerprint = 0;  // of everything that `encode` depends on
   SpecialTokens special = {};
 };
 
+// A record before it is stored.
 struct CorpusRecord {
   std::vector<std::vector<int32_t>> values;  // of each column
   size_t line = 0;                           // of the text, from 1
@@ -31,39 +31,42 @@ struct CorpusRecord {
 class RecordStream {
  public:
   virtual ~RecordStream() = default;
-  // Some records, in order; none at the end.
+  // The next records, in order; none at the end.
   virtual std::vector<CorpusRecord> next() = 0;
-  // After the last: what was left out, and what the columns hold.
+  // After the last record: what was left out, and what the columns hold.
   virtual CorpusCounts counts() const = 0;
   virtual std::vector<ColumnDescriptor> columns() const = 0;
 };
 
+// Records that can be read any number of times, always the same ones.
 class RecordSource {
  public:
   virtual ~RecordSource() = default;
-  virtual std::unique_ptr<RecordStream> open() const = 0;
-  // Changes with any change of the text, the tokenizers or the limits. Throws ConfigError for what
-  // cannot be read twice.
+  virtual std::unique_ptr<RecordStream> open() const = 0;  // starts a pass
+  // A hash of the text, the tokenizers and the limits. Throws ConfigError for a source that cannot
+  // be read twice, such as a pipe.
   virtual uint64_t fingerprint() const = 0;
-  // Why no record is left.
+  // For messages: why no record is left.
   virtual std::string explain_empty(const CorpusCounts& counts) const = 0;
 };
 
-// Replaces the file; records stream through, and what a Corpus holds of each is held. The same
-// bytes for any number of threads. Throws DataError if no record is left.
+// Writes the file, in place of an old one. Takes no more memory than a Corpus of it. The file has
+// the same bytes for any number of threads. Throws DataError if no record is left.
 void build_corpus(const RecordSource& source, const std::filesystem::path& file);
 
-// Uses the file if it is whole and was made from this source, and builds it otherwise.
+// Opens the file if it is intact and was built from this source; otherwise builds it.
 Corpus open_corpus(const RecordSource& source, const std::filesystem::path& file);
 
-// For sources: the fingerprint of a file's bytes; ConfigError for standard input.
+// For sources: a hash of a file's bytes; throws ConfigError for standard input.
 uint64_t fingerprint_of_file(const std::filesystem::path& path);
-// For sources: encodes texts[i] by encoders[i]; the same for any number of threads.
+// For sources: encodes each text by its encoder, with all threads; the result does not depend on
+// their number.
 struct TextToEncode {
   const TextEncoder* encoder;
   std::string text;
 };
 std::vector<std::vector<int32_t>> encode_all(const std::vector<TextToEncode>& texts);
+// How many ids are that of the unknown token.
 uint64_t count_unknown(std::span<const int32_t> ids, const TextEncoder& encoder);
 
 }  // namespace attend

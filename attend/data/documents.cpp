@@ -9,13 +9,15 @@
 namespace attend {
 namespace {
 
-constexpr Named<DocumentKind> kKinds[] = {
+constexpr Named<DocumentKind> kDocumentKinds[] = {
     {DocumentKind::kFile, "file"}, {DocumentKind::kLine, "line"}, {DocumentKind::kBlank, "blank"}};
 
 // Not the run's seed: what is held out is the same in every run.
-constexpr RandomStream kHeldOut(0x68656c64, 0);
+constexpr RandomStream kHeldOutDocuments(0x68656c64, 0);
 
-bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r\n") == text.npos; }
+bool blank_document(std::string_view text) {
+  return text.find_first_not_of(" \t\v\f\r\n") == text.npos;
+}
 
 std::unique_ptr<LineReader> lines_of(const DocumentFiles& files, size_t number) {
   const bool whole = files.documents != DocumentKind::kLine;
@@ -33,7 +35,7 @@ uint64_t text_bytes(const DocumentFiles& files, size_t number) {
 
 }  // namespace
 
-std::string_view name_of(DocumentKind kind) { return name_from_value(kKinds, kind); }
+std::string_view name_of(DocumentKind kind) { return name_from_value(kDocumentKinds, kind); }
 
 DocumentReader::DocumentReader(DocumentFiles files) : files_(std::move(files)) {
   if (!(files_.held_out >= 0 && files_.held_out < 1)) {
@@ -50,7 +52,7 @@ bool DocumentReader::next() {
       continue;
     }
     const std::string_view line = file_->line();
-    const bool is_blank = blank(line);
+    const bool is_blank = blank_document(line);
     const uint64_t at = std::exchange(bytes_, bytes_ + line.size());
     if (is_blank && files_.documents != DocumentKind::kFile) {
       if (files_.documents == DocumentKind::kLine) ++counts_.empty;
@@ -108,7 +110,7 @@ bool DocumentReader::wanted(bool begins) {
     const uint64_t number = document_++;
     kept_ = files_.documents == DocumentKind::kFile
                 ? !last_part_
-                : double{kHeldOut.uniform(number)} >= files_.held_out;
+                : double{kHeldOutDocuments.uniform(number)} >= files_.held_out;
   }
   return files_.part == TextPart::kAll || kept_ == (files_.part == TextPart::kKept);
 }

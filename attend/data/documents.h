@@ -12,41 +12,45 @@
 
 namespace attend {
 
+// What a document is.
 enum class DocumentKind {
   kFile,   // each file
-  kLine,   // each line, its end not counted
+  kLine,   // each line, without its end
   kBlank,  // lines up to a blank one
 };
 std::string_view name_of(DocumentKind kind);
 
+// Files of text, and which part of them to read.
 struct DocumentFiles {
   std::vector<std::filesystem::path> files;
   DocumentKind documents = DocumentKind::kFile;
-  // Share of the text, from 0 to 1. Of files it is the end of each; of lines and paragraphs some of
-  // them, chosen at random, always the same.
+  // Share of the text that is held out, from 0 to 1: the end of each file, or lines and paragraphs
+  // chosen at random, always the same ones.
   double held_out = 0;
   TextPart part = TextPart::kAll;
   size_t longest_line = kLongestLine;  // bytes; longer ones are left out and counted
 };
 
-// Line by line, so that a document may be larger than memory.
+// Reads documents line by line, so that a document may be larger than memory.
 class DocumentReader {
  public:
-  // Throws ConfigError for a share out of range, and IoError.
+  // Throws ConfigError for a share out of range, IoError for a file that cannot be read.
   explicit DocumentReader(DocumentFiles files);
 
   // Goes to the next line of a document; false at the end of the last.
   bool next();
 
-  // Until next(). Lines of files and paragraphs end as the file has them: with a line feed, a
-  // carriage return before it perhaps, or without either at the end of a file.
+  // The line, valid until next(). Lines of files and paragraphs have their ends as in the file: "
+  // ", "\r
+  // ", or none at the end of a file.
   std::string_view text() const { return text_; }
-  bool begins() const { return begins_; }          // a document
+  bool begins() const { return begins_; }          // whether it is the first line of a document
   size_t line() const { return file_->number(); }  // of its file, from 1
+  // The name of the file.
   const std::string& file() const { return file_->name(); }
 
-  // `records` are documents that were given, `empty` are empty files and blank lines, `too_long`
-  // are lines that were left out.
+  // `records` are documents read, `empty` are empty files and blank lines, `too_long` are lines
+  // left out.
   RecordCounts counts() const;
 
  private:

@@ -10,8 +10,9 @@
 namespace attend {
 namespace {
 
-constexpr size_t kChunk = 4096;  // lines read at a time, or so many that have this many bytes
-constexpr size_t kChunkBytes = size_t{16} << 20;
+constexpr size_t kRecordsAtOnce =
+    4096;  // lines read at a time, or so many that have this many bytes
+constexpr size_t kRecordBytesAtOnce = size_t{16} << 20;
 
 std::vector<TextColumn> texts_of(const std::vector<LineColumn>& columns) {
   std::vector<TextColumn> texts;
@@ -56,7 +57,7 @@ class LineStream : public RecordStream {
     std::vector<TextToEncode> texts;
     std::vector<CorpusRecord> records;
     size_t bytes = 0;
-    while (records.size() < kChunk && bytes < kChunkBytes && reader_.next()) {
+    while (records.size() < kRecordsAtOnce && bytes < kRecordBytesAtOnce && reader_.next()) {
       records.push_back({.values = {}, .line = reader_.line()});
       for (size_t c = 0; c < columns_.size(); ++c) {
         bytes += reader_.text(c).size();

@@ -8,7 +8,7 @@
 
 namespace attend {
 
-// A column, where its text is, and what becomes of it.
+// A column: its text, its encoder and its limit.
 struct LineColumn {
   TextColumn text;
   TextEncoder encoder;
@@ -16,16 +16,17 @@ struct LineColumn {
   size_t longest = 512;  // tokens; records with more are left out
 };
 
+// Record i has line i of each column. Records with a blank or too long line are left out.
 class LineRecords : public RecordSource {
  public:
   explicit LineRecords(std::vector<LineColumn> columns, size_t longest_line = kLongestLine)
       : columns_(std::move(columns)), longest_line_(longest_line) {}
 
-  // Tokens of all columns together; records with more are left out.
+  // The most tokens of all columns together; records with more are left out.
   std::optional<size_t> longest_together;
   HeldOut held_out;
 
-  // A label of several tokens is a DataError that names its line.
+  // Reading throws DataError, which names the line, for a label of several tokens.
   std::unique_ptr<RecordStream> open() const override;
   uint64_t fingerprint() const override;
   std::string explain_empty(const CorpusCounts& counts) const override;

@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kBuffer = size_t{1} << 16;
+constexpr size_t kReadBytes = size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
@@ -31,7 +31,7 @@ LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLi
       long_lines_(long_lines),
       ends_(ends),
       bytes_(open_bytes(path)),
-      buffer_(kBuffer) {}
+      buffer_(kReadBytes) {}
 
 bool LineReader::next() {
   const bool ended = too_long_ && long_lines_ == LongLines::kEndThere;

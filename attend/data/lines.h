@@ -1,5 +1,5 @@
-// Text, line by line, from files as people have them. What is not clean UTF-8 is repaired and
-// counted; see docs/data.md.
+// Text files, line by line. Text that is not valid UTF-8 is repaired, and repairs are counted; see
+// docs/data.md.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,10 @@
 
 namespace attend {
 
-inline constexpr size_t kLongestLine = size_t{1} << 20;  // bytes
+// The longest line that is read unless set otherwise, in bytes.
+inline constexpr size_t kLongestLine = size_t{1} << 20;
 
+// Lines read, and repairs.
 struct LineCounts {
   uint64_t lines = 0;
   uint64_t invalid_utf8 = 0;      // pieces replaced by U+FFFD
@@ -23,31 +25,35 @@ struct LineCounts {
   uint64_t byte_order_marks = 0;  // removed from the start of a file
   uint64_t too_long = 0;          // lines that were left out
 
-  LineCounts& operator+=(const LineCounts& other);
+  LineCounts& operator+=(const LineCounts& other);  // adds those of another file
   bool operator==(const LineCounts&) const = default;
 };
 
-// What comes after a line that is too long: the next one, or nothing, for who ends there. A few
-// bytes of gzip make a line that takes hours to pass over.
+// What follows a line that is too long: the next line, or the end of reading. Skipping can take
+// long: a few bytes of gzip may hold a line of terabytes.
 enum class LongLines { kPassOver, kEndThere };
 
-// Whether a line has its end, "\n" or "\r\n", as the file has it. The last may have none.
+// Whether lines keep their ends, "
+// " or "\r
+// ". The last line may have none.
 enum class LineEnds { kRemoved, kKept };
 
+// Reads lines. Not for use by several threads at once.
 class LineReader {
  public:
-  // "-" is standard input; gzip is known by its first bytes. Throws IoError.
+  // "-" is standard input; gzip is recognised by its first bytes. Throws IoError.
   explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine,
                       LongLines long_lines = LongLines::kPassOver,
                       LineEnds ends = LineEnds::kRemoved);
 
-  // Goes to the next line; false at the end. Takes no more memory than `longest` asks for, however
-  // long a line is.
+  // Goes to the next line; false at the end. Memory is bounded by `longest`, however long a line
+  // is.
   bool next();
 
   std::string_view line() const { return line_; }  // until next(); empty if it was too long
-  bool too_long() const { return too_long_; }
+  bool too_long() const { return too_long_; }      // whether this line was left out
   size_t number() const { return counts_.lines; }  // of this line, from 1
+  // Of the lines so far; and the path, or "standard input".
   const LineCounts& counts() const { return counts_; }
   const std::string& name() const { return name_; }
 

@@ -28,23 +28,23 @@ struct BatchConfig {
   }
 };
 
-// Where a run is in its data: the next batch.
+// The position of a run in its data: the next batch.
 struct DataPosition {
   uint64_t epoch = 0, batch = 0;
   bool operator==(const DataPosition&) const = default;
 };
 
-// The batches of one epoch, each of them a shard of an update. Their number is the same in every
-// epoch, unless windows are shifted.
+// The batches of one epoch, each a shard of an update. Every epoch has the same number of them,
+// unless windows are shifted.
 class BatchPlan {
  public:
-  // A record that is larger than a batch may be is a batch of its own. Throws ConfigError for a
-  // budget of 0 and DataError past 2^32 records.
+  // A record that exceeds the budget is a batch of its own. Throws ConfigError for a budget of 0
+  // and DataError for more than 2^32 records.
   BatchPlan(const RecordLengths& lengths, const BatchConfig& config, uint64_t epoch,
             size_t shards = 1);
 
-  size_t size() const { return batches_.size(); }
-  std::span<const uint32_t> operator[](size_t batch) const;  // the records of it
+  size_t size() const { return batches_.size(); }            // batches
+  std::span<const uint32_t> operator[](size_t batch) const;  // its records
 
  private:
   std::vector<uint32_t> order_;    // of records, by length
@@ -52,16 +52,17 @@ class BatchPlan {
   std::vector<uint32_t> batches_;  // the run that each batch is
 };
 
-// Batch after batch, epoch after epoch, from any position.
+// Batches in order, epoch after epoch, from any position on.
 class BatchStream {
  public:
-  // The corpus must outlive the stream. A position past the end of its epoch is a DataError. With
-  // `windows` of the corpus, which must outlive it too, those of each epoch are its records.
+  // The corpus must outlive the stream. Throws DataError for a position past the end of its epoch.
+  // With `windows` of the corpus, which must outlive the stream too, the records are the windows of
+  // each epoch.
   BatchStream(const Corpus& corpus, const BatchConfig& config, DataPosition position = {},
               size_t shards = 1, const ShiftedWindows* windows = nullptr);
 
-  Batch next();
-  DataPosition position() const { return position_; }        // of what next() gives
+  Batch next();                                              // and moves on
+  DataPosition position() const { return position_; }        // of the batch that next() gives
   size_t batches_per_epoch() const { return plan_.size(); }  // in this one
 
  private:

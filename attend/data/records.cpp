@@ -10,9 +10,9 @@
 namespace attend {
 namespace {
 
-constexpr RandomStream kHeldOut(0x68656c64, 1);
+constexpr RandomStream kHeldOutRecords(0x68656c64, 1);
 
-bool blank(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == text.npos; }
+bool blank_field(std::string_view text) { return text.find_first_not_of(" \t\v\f\r") == text.npos; }
 
 }  // namespace
 
@@ -85,7 +85,7 @@ bool RecordReader::wanted() const {
   }
   Hash hash;
   hash.add(texts_.front());
-  const bool kept = double{kHeldOut.uniform(hash.value())} >= held_out_.share;
+  const bool kept = double{kHeldOutRecords.uniform(hash.value())} >= held_out_.share;
   return kept == (held_out_.part == TextPart::kKept);
 }
 
@@ -93,7 +93,7 @@ bool RecordReader::wanted() const {
 bool RecordReader::has_gaps() const {
   bool any_text = false;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const bool empty = blank(texts_[i]);
+    const bool empty = blank_field(texts_[i]);
     if (empty && !columns_[i].may_be_empty) return true;
     any_text |= !empty;
   }
@@ -111,7 +111,7 @@ void RecordReader::split() {
 // A blank line has no columns, and need not: its record is left out.
 std::string_view RecordReader::part(const LineReader& file, size_t place) const {
   std::string_view rest = file.line();
-  if (blank(rest)) return {};
+  if (blank_field(rest)) return {};
   for (size_t i = 1; i < place; ++i) {
     const size_t tab = rest.find('\t');
     if (tab == rest.npos) {

@@ -1,5 +1,5 @@
-// Texts that belong together, a record for each line: the same line of several files, or columns of
-// one file with tabs between them.
+// Texts that belong together, one record per line: the same line of several files, or tab-separated
+// columns of one file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace attend {
 
-// A column of records, and where its text is.
+// A column of records, and where to read it.
 struct TextColumn {
   std::string name;
   std::filesystem::path file;
@@ -23,15 +23,16 @@ struct TextColumn {
   bool operator==(const TextColumn&) const = default;
 };
 
-// Two columns in a file each; or both in the first file, where the second is not given.
+// Two columns, one per file, or both in the first file if the second is empty.
 std::vector<TextColumn> two_columns(std::string first, std::string second,
                                     const std::filesystem::path& first_file,
                                     const std::filesystem::path& second_file);
 
+// Which part of a text is read: all of it, what is trained on, or what is held out.
 enum class TextPart { kAll, kKept, kHeldOut };
 
-// Text that is held out is never trained on: a share of the records, chosen at random by the text
-// of their first column, so that those that have it in common stay together.
+// Held-out text is never trained on: a share of the records, chosen at random by the text of their
+// first column, so that records with the same text stay together.
 struct HeldOut {
   double share = 0;  // from 0 to 1
   TextPart part = TextPart::kAll;
@@ -39,27 +40,30 @@ struct HeldOut {
   bool operator==(const HeldOut&) const = default;
 };
 
+// What was read, and what was left out.
 struct RecordCounts {
   LineCounts text;        // of all files
-  uint64_t records = 0;   // that were given
+  uint64_t records = 0;   // returned
   uint64_t empty = 0;     // left out: nothing but white space in a column
   uint64_t too_long = 0;  // left out: a line over the limit in a column
 
   bool operator==(const RecordCounts&) const = default;
 };
 
+// Reads records in order.
 class RecordReader {
  public:
-  // A file that several columns name is read once.
+  // Opens the files; one that several columns name is read once. Throws IoError.
   explicit RecordReader(std::vector<TextColumn> columns, size_t longest = kLongestLine,
                         HeldOut held_out = {});
 
-  // Goes to the next record that is whole; false at the end. Throws DataError, with both counts,
-  // for files of unequal numbers of lines, and with the line for one that lacks a column.
+  // Goes to the next complete record; false at the end. Throws DataError for files with different
+  // numbers of lines, and for a line that lacks a column.
   bool next();
 
   std::string_view text(size_t column) const { return texts_[column]; }  // until next()
   size_t line() const { return files_.front()->number(); }               // from 1
+  // Of the records so far, and the columns as given.
   RecordCounts counts() const;
   const std::vector<TextColumn>& columns() const { return columns_; }
 

@@ -1,4 +1,4 @@
-// What a source may become: one text, or several that are equally right.
+// Sources with their references: one, or several that are equally right.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ struct ReferenceTexts {
   std::vector<std::vector<std::string>> targets;  // of each source, at least one
 };
 
-// Line by line; or with `grouped`, pairs in a row that have one source become one with several
-// targets, as a dictionary lists the pronunciations of a word. Both spans have one length.
+// One target per source; or, if `grouped`, consecutive pairs with the same source become one source
+// with several targets, like a word with several pronunciations. Both spans have the same length.
 ReferenceTexts reference_texts(std::span<const std::string> sources,
                                std::span<const std::string> targets, bool grouped);
 

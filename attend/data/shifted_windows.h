@@ -1,8 +1,7 @@
-// Windows of a corpus (data/windows.h), cut anew for each epoch, so that a model sees a token after
-// different beginnings and at different positions. The first window of a long document is shorter,
-// by a number that follows from (seed, epoch, document); those after it follow as they always do,
-// each with its context. Every token is predicted exactly once an epoch; a document that fits into
-// one window stays whole.
+// Windows of a corpus (data/windows.h) that start elsewhere in each epoch, so that a model sees a
+// token in different contexts and at different positions. The first window of a long document is
+// shortened by a number that depends on (seed, epoch, document); the others follow as usual. Every
+// token is predicted exactly once per epoch; a document that fits into one window stays whole.
 //
 //   document  a b c d e f g   context 4, overlap 1, shorter by 1
 //   windows   <s> a b c | b c d e f | e f g </s>
@@ -17,15 +16,17 @@ namespace attend {
 
 class ShiftedWindows {
  public:
-  // The windows of `column`, of which those that begin with `start` begin a document. Reads the
-  // corpus once; it must outlive this. Throws FormatError where windows do not follow each other.
+  // The windows of `column`; one that begins with `start` begins a document. Reads the corpus once;
+  // it must outlive this object. Throws FormatError if the windows are not consecutive.
   ShiftedWindows(const Corpus& corpus, std::string_view column, int32_t start);
 
-  // Those of one epoch, which take the place of the corpus's records.
+  // The windows of one epoch, used instead of the corpus's records.
   class Epoch {
    public:
+    // Of the windows; refers to this object.
     RecordLengths lengths() const { return {lengths_, windows_->rows_}; }
-    // Columns as in the corpus. The line of a window is that of the stored one it begins in.
+    // A batch of these windows, with the columns of the corpus. The line of a window is that of the
+    // stored window it begins in.
     Batch batch(std::span<const uint32_t> windows) const;
 
    private:
@@ -41,6 +42,7 @@ class ShiftedWindows {
     std::vector<uint32_t> sizes_;    // tokens predicted in it
     std::vector<uint32_t> lengths_;  // items of each window and column
   };
+  // The windows of an epoch, which refer to this object.
   Epoch epoch(uint64_t seed, uint64_t number) const;
 
  private:

@@ -1,4 +1,4 @@
-// Sequences of ids, packed one after the other; and the ids that frame them.
+// Packed sequences of ids, and their start and end tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace attend {
 
-// Ids of a batch of sequences.
+// The ids of a batch of sequences. Copies share them.
 struct Tokens {
   Tensor ids;  // int32 [rows]
   Packing packing;
@@ -22,31 +22,34 @@ struct Tokens {
       : ids(Tensor::ids(values, {values.size()})), packing(std::move(lengths)) {}
 
   size_t count() const { return packing.count(); }  // sequences
+  // The ids of sequence i.
   std::span<const int32_t> sequence(size_t i) const {
     return ids.index_span().subspan(packing.begin(i), packing.length(i));
   }
 };
 
-// One sequence alone.
+// A batch of one sequence.
 Tokens one_sequence(std::span<const int32_t> ids);
-// The sequences of these numbers, in that order.
+// The sequences with these numbers, in that order.
 Tokens pick_sequences(const Tokens& tokens, std::span<const size_t> which);
 
-// Sequences gathered one by one.
+// Collects sequences one by one.
 class TokenLines {
  public:
+  // Appends a sequence; how many there are; and all of them, packed.
   void add(std::span<const int32_t> line) {
     ids_.insert(ids_.end(), line.begin(), line.end());
     lengths_.push_back(static_cast<int32_t>(line.size()));
   }
-  size_t size() const { return lengths_.size(); }
+  size_t size() const { return lengths_.size(); }  // sequences
+  // All of them, packed.
   Tokens tokens() const { return {ids_, Packing(lengths_)}; }
 
  private:
   std::vector<int32_t> ids_, lengths_;
 };
 
-// Whether a model wants a start before a sequence that it reads, and an end after it.
+// Whether a sequence that a model reads has a start token before it and an end token after it.
 struct Framing {
   bool start = false, end = false;
 
@@ -54,12 +57,13 @@ struct Framing {
   bool operator==(const Framing&) const = default;
 };
 
+// The ids with the start and end that `framing` asks for.
 std::vector<int32_t> framed(std::span<const int32_t> ids, Framing framing,
                             const SpecialTokens& special);
 Tokens framed(const Tokens& tokens, Framing framing, const SpecialTokens& special);
 
-// What teacher forcing shows a model that writes, and what it should answer to each row: a start
-// and the sequence; the sequence and an end.
+// What a model reads under teacher forcing, a start and the sequence, and what it should predict at
+// each row, the sequence and an end.
 struct TeacherRows {
   Tokens inputs;
   Tensor labels;  // int32 [rows of inputs]

@@ -9,8 +9,8 @@
 namespace attend {
 namespace {
 
-constexpr size_t kChunk = 4096;  // lines read at a time, or so many that have this many bytes
-constexpr size_t kChunkBytes = size_t{16} << 20;
+constexpr size_t kLinesAtOnce = 4096;  // lines read at a time, or so many that have this many bytes
+constexpr size_t kLineBytesAtOnce = size_t{16} << 20;
 
 // Tokens one by one, into windows.
 class Cutter {
@@ -89,7 +89,7 @@ class WindowStream : public RecordStream {
     std::vector<TextToEncode> texts;
     std::vector<Line> lines;
     size_t bytes = 0;
-    while (lines.size() < kChunk && bytes < kChunkBytes && reader_.next()) {
+    while (lines.size() < kLinesAtOnce && bytes < kLineBytesAtOnce && reader_.next()) {
       bytes += reader_.text().size();
       lines.push_back({{}, reader_.line(), reader_.begins()});
       texts.push_back({&encoder_, std::string(reader_.text())});

@@ -1,14 +1,14 @@
-// Documents cut into windows of a context, for models that write what they read. A window has the
-// tokens to predict, and before them some that are only read: a document's start, or the tokens
-// before. Every token of a document, and its end, is predicted in exactly one window:
+// Documents cut into windows, for language models. A window has the tokens to predict, and before
+// them tokens that are only read: the document's start, or earlier tokens. Every token of a
+// document, and its end, is predicted in exactly one window:
 //
 //   document  a b c d e f   context 4, overlap 1
 //   windows   <s> a b c d | c d e f </s>       read without the last, predicted without the first
 //   context    1            2                  tokens at the front that are not predicted
 //
-// A window never reaches from one document into another, and a document that fits into one is
-// whole. Batches are packed, so that many short documents lie side by side without padding, and
-// none sees another: there is no need for document masks.
+// A window never spans two documents, and a document that fits into one window stays whole. Batches
+// are packed, so that short documents lie side by side without padding and without seeing each
+// other: no document masks are needed.
 #pragma once
 
 #include <string>
@@ -18,19 +18,22 @@
 
 namespace attend {
 
-// The column beside that of the windows that has how many tokens at their front are context.
+// The name of the column that has the number of context tokens at the front of each window of
+// `column`.
 std::string context_column(std::string_view column);
 
 struct WindowConfig {
   size_t context = 256;  // tokens read at once, at most
-  size_t overlap = 0;    // of them, read once more beside one token that every window repeats
+  // Tokens read again by the next window, beside the one that every window repeats.
+  size_t overlap = 0;
 
   void check() const;  // throws ConfigError
 };
 
+// The windows of some files as records.
 class WindowRecords : public RecordSource {
  public:
-  // Throws ConfigError.
+  // Throws ConfigError for a context or overlap that is not valid.
   WindowRecords(std::string column, DocumentFiles files, TextEncoder encoder, WindowConfig config);
 
   // Two columns: `column` and context_column(column). Of the first, `items` are tokens to predict.
@@ -45,7 +48,7 @@ class WindowRecords : public RecordSource {
   WindowConfig config_;
 };
 
-// What a model reads of windows, and what it should answer to each row: `ignored` where that is not
+// What a model reads of windows, and what it should predict at each row: `ignored` where nothing is
 // predicted. contexts[i] belongs to window i.
 TeacherRows window_rows(const Tokens& windows, std::span<const int32_t> contexts, int32_t ignored);
 

@@ -11,7 +11,8 @@ namespace attend {
 MovingAverage::MovingAverage(std::vector<NamedTensor> parameters, double decay)
     : parameters_(std::move(parameters)), decay_(decay) {
   if (!(decay > 0 && decay < 1)) {
-    throw ConfigError("moving average: a decay of {}; it is between 0 and 1, such as 0.999", decay);
+    throw ConfigError("moving average: the decay is {}; it must be between 0 and 1, such as 0.999",
+                      decay);
   }
   for (const NamedTensor& p : parameters_) {
     mean_.push_back(Tensor::of(p.tensor.span(), p.tensor.shape()));

@@ -22,7 +22,7 @@ std::vector<Checkpoint> newest_whole(const std::filesystem::path& checkpoints, s
   found.erase(twice.begin(), twice.end());
   if (found.size() < last) {
     throw IoError(
-        "{}: there are {} whole checkpoints, not {}; ask for fewer, or train with a larger "
+        "{} has {} whole checkpoints, not {}; average fewer, or train with a larger "
         "training.keep",
         checkpoints.string(), found.size(), last);
   }
@@ -39,7 +39,7 @@ bool same_tokenizers(const Tokenizers& a, const Tokenizers& b) {
 // Files are replaced one by one: a mixture of two models must never be loaded.
 void check_same_model(const ModelDirectory& directory, const TextModel& model) {
   if (!list_checkpoints(directory.checkpoints()).empty()) {
-    throw IoError("{}: a run with checkpoints is in it; average into another directory",
+    throw IoError("{} has a run with checkpoints; average into another directory",
                   directory.root.string());
   }
   if (!std::filesystem::exists(directory.weights())) return;
@@ -53,7 +53,7 @@ void check_same_model(const ModelDirectory& directory, const TextModel& model) {
   } catch (const FormatError&) {
   }
   if (same) return;
-  throw IoError("{}: there is another model in it; average into another directory, or remove it",
+  throw IoError("{} has another model; average into another directory, or remove it",
                 directory.root.string());
 }
 

@@ -80,8 +80,9 @@ class ClassifyTask : public LineTask {
     const DataConfig& data = config.data;
     for (const auto* files : {&data.text, &data.valid_text}) {
       if (files->size() > 1) {
-        throw ConfigError("train: {} files of text; labels belong to the lines of one file",
-                          files->size());
+        throw ConfigError(
+            "train: {} files of text; give one, because labels belong to the lines of one file",
+            files->size());
       }
     }
     const auto given = [](const auto& text, const auto& source, const char* what) {

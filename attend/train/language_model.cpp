@@ -61,6 +61,13 @@ class LanguageModelTask : public Task {
     return a.text == b.text && a.documents == b.documents && a.held_out == b.held_out;
   }
 
+  TextProfile profile(const RunConfig& config) const override {
+    TextProfiler profiler({"text"});
+    DocumentReader reader({.files = config.data.text});
+    while (reader.next()) profiler.add({reader.text()});
+    return profiler.profile();
+  }
+
   std::vector<std::string> limits(const RunConfig& config,
                                   const Signature& signature) const override {
     const size_t context = context_of(config, signature);

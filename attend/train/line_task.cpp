@@ -30,6 +30,20 @@ bool LineTask::same_text(const DataConfig& a, const DataConfig& b) const {
   return texts(a, Split::kTraining) == texts(b, Split::kTraining) && a.held_out == b.held_out;
 }
 
+TextProfile LineTask::profile(const RunConfig& config) const {
+  const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
+  std::vector<std::string> names;
+  for (const TextColumn& column : text) names.push_back(column.name);
+  TextProfiler profiler(std::move(names));
+  RecordReader reader(text);
+  std::vector<std::string_view> record(text.size());
+  while (reader.next()) {
+    for (size_t i = 0; i < record.size(); ++i) record[i] = reader.text(i);
+    profiler.add(record);
+  }
+  return profiler.profile();
+}
+
 HeldOut LineTask::part_of(const DataConfig& data, Split split) {
   if (data.held_out == 0) return {};
   return {data.held_out, split == Split::kTraining ? TextPart::kKept : TextPart::kHeldOut};

@@ -12,6 +12,7 @@ class LineTask : public Task {
  public:
   void check_text(const RunConfig& config, Split split, bool all) const override;
   bool same_text(const DataConfig& a, const DataConfig& b) const override;
+  TextProfile profile(const RunConfig& config) const override;
   std::vector<std::string> limits(const RunConfig& config,
                                   const Signature& signature) const override;
   std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,

@@ -28,8 +28,9 @@ std::string written_column(const Signature& signature, ColumnKind kind, std::str
   for (const ColumnSpec& column : signature.columns) {
     if (column.written && column.kind == kind) return column.name;
   }
-  throw ConfigError("train: training.objective {} needs a model that writes {}; this one does not",
-                    who, kind == ColumnKind::kLabel ? "a label" : "a sequence");
+  throw ConfigError(
+      "train: training.objective {} needs a model that writes {}, which this one does not", who,
+      kind == ColumnKind::kLabel ? "a label" : "a sequence");
 }
 
 const Tokenizer& tokenizer_of(const LossContext& context, const std::string& column) {
@@ -38,7 +39,7 @@ const Tokenizer& tokenizer_of(const LossContext& context, const std::string& col
   return *found->second;
 }
 
-double counted(const Tensor& labels) {
+double label_count(const Tensor& labels) {
   const auto ignored = std::ranges::count(labels.index_span(), kIgnoredTarget);
   return static_cast<double>(labels.size()) - static_cast<double>(ignored);
 }
@@ -113,7 +114,7 @@ Loss TeacherForcing::loss(const Model& model, const Batch& batch,
   Loss loss{cross_entropy(forced.logits, rows.labels,
                           {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
                            .reduction = Reduction::kSum}),
-            counted(rows.labels)};
+            label_count(rows.labels)};
   if (!context.training) return loss;
   for (const Weighted& term : auxiliary_) {
     const auto found = std::ranges::find(forced.auxiliary, term.name, &NamedTensor::name);
@@ -157,7 +158,7 @@ Loss LabelCrossEntropy::loss(const Model& model, const Batch& batch,
   return {cross_entropy(model.classifier()->label_logits(batch), targets,
                         {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
                          .reduction = Reduction::kSum}),
-          counted(targets)};
+          label_count(targets)};
 }
 
 }  // namespace attend

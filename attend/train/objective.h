@@ -14,6 +14,7 @@
 
 namespace attend {
 
+// What an objective knows beside the model and the batch.
 struct LossContext {
   const Tokenizers& tokenizers;  // of the batch's columns: special ids come from them
   int64_t step = 0;              // updates done before
@@ -21,12 +22,14 @@ struct LossContext {
   bool training = false;         // false: what the model is judged by, without regularisation
 };
 
+// The loss of a batch.
 struct Loss {
   Tensor sum;                           // over all labels that count, on the tape
   double count = 0;                     // labels; ignored ones do not count
   std::vector<NamedTensor> parts = {};  // of the sum, where it has several: values for a report
 };
 
+// Computes the loss that training minimises and validation measures.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -38,11 +41,13 @@ class Objective {
   virtual void visit(Visitor& /*v*/) {}
 };
 
+// An entry of the registry.
 struct ObjectiveKind {
   std::string_view name, summary;
   std::unique_ptr<Objective> (*make)(const TrainingConfig& config, const Signature& signature);
 };
 
+// All objectives.
 std::span<const ObjectiveKind> objectives();
 const ObjectiveKind& objective_kind(std::string_view name);  // ConfigError with the choices
 

@@ -110,7 +110,7 @@ void use_shards(RunConfig& config, const std::function<void(const std::string&)>
   if (batches == 1) return;
   if (!std::has_single_bit(batches) || training.shards != 1) {
     throw ConfigError(
-        "training.accumulation {} is not used any more; set training.shards to a power of two, and "
+        "training.accumulation {} is no longer used; set training.shards to a power of two, and "
         "batch.tokens to the tokens of a whole update (now {} x {})",
         batches, batches, config.batch.tokens);
   }

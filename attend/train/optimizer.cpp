@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr Named<OptimizerKind> kKinds[] = {
+constexpr Named<OptimizerKind> kOptimizerKinds[] = {
     {OptimizerKind::kAdamW, "adamw"},
     {OptimizerKind::kAdam, "adam"},
     {OptimizerKind::kSgd, "sgd"},
@@ -31,7 +31,8 @@ std::string first_names(std::span<const NamedTensor> parameters) {
 void OptimizerConfig::check() const {
   const auto within = [](const char* name, double value, double low, double high) {
     if (!(value >= low && value < high)) {
-      throw ConfigError("optimizer: {} is {}, not within [{}, {})", name, value, low, high);
+      throw ConfigError("optimizer: {} is {}; it must be at least {} and below {}", name, value,
+                        low, high);
     }
   };
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -47,7 +48,7 @@ void OptimizerConfig::check() const {
   }
 }
 
-std::string_view name_of(OptimizerKind kind) { return name_from_value(kKinds, kind); }
+std::string_view name_of(OptimizerKind kind) { return name_from_value(kOptimizerKinds, kind); }
 
 bool matches_pattern(std::string_view name, std::string_view pattern) {
   const size_t star = pattern.find('*');
@@ -81,8 +82,8 @@ std::vector<bool> matching(std::span<const NamedTensor> parameters,
       found[i] = any = true;
     }
     if (any) continue;
-    throw ConfigError("train: no parameter matches '{}'; the first are {}", shown_name(pattern),
-                      first_names(parameters));
+    throw ConfigError("train: no parameter matches '{}'; the first parameters are {}",
+                      shown_name(pattern), first_names(parameters));
   }
   return found;
 }

@@ -11,6 +11,7 @@
 
 namespace attend {
 
+// The optimizers, by name.
 enum class OptimizerKind { kAdamW, kAdam, kSgd };
 
 std::string_view name_of(OptimizerKind kind);
@@ -37,8 +38,8 @@ struct OptimizerConfig {
     v("epsilon", epsilon, "Adam: added to the denominator");
     v("momentum", momentum, "SGD: momentum");
     v("nesterov", nesterov, "SGD: use Nesterov momentum");
-    v("weight_decay", weight_decay, "of matrices; vectors do not decay");
-    v("clip_norm", clip_norm, "largest norm of all gradients together; 0: no clipping");
+    v("weight_decay", weight_decay, "weight decay of matrices; vectors have none");
+    v("clip_norm", clip_norm, "largest norm of the whole gradient; 0: no clipping");
     v("check_finite", check_finite, "skip an update whose gradients are not finite");
   }
 

@@ -93,14 +93,15 @@ void check_texts(const RunConfig& config) {
 }
 
 Prepared::Prepared(const RunConfig& given, const ModelDirectory& directory,
-                   const std::optional<Before>& before, TrainingObserver& observer)
+                   const std::optional<Before>& before, const TimeBudget& budget,
+                   TrainingObserver& observer)
     : limit(given.memory.bytes),
       config(given),
       signature(signature_of(given.model)),
       task(task_of(given, signature)),
       tokenizers(made_tokenizers(directory, before.has_value(), observer)),
       corpus(made_corpus(directory, before.has_value(), observer)),
-      model(made_model(before, observer)),
+      model(made_model(before, budget, observer)),
       objective(make_objective(config, task, signature)) {
   try_objective();
   if (task.has_text(config.data, Split::kValidation)) prepare_validation(directory, observer);
@@ -123,7 +124,7 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
                                 name_of(made.by_column.at(column.name)->kind())));
   }
   observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "),
-                                  made.trained || resumed ? "" : ", found in the directory"));
+                                  made.trained || resumed ? "" : ", found in the model directory"));
   config.model.set_vocabularies(sizes);
   return made;
 }
@@ -133,7 +134,9 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
   const std::filesystem::path file = directory.root / "train.corpus";
   const auto source = task.source(config, signature, tokenizers.by_column, Split::kTraining);
   if (resumed && std::filesystem::exists(file) && !made_from(file, *source)) {
-    observer.on_message("data: it changed since the last checkpoint; training continues on it");
+    observer.on_message(
+        "data: the text has changed since the last checkpoint; training continues with the new "
+        "text");
   }
   for (const std::string& limit_text : task.limits(config, signature)) {
     observer.on_message("data: " + limit_text);
@@ -146,13 +149,18 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
 }
 
 // After the batches are sized, so that the model of the trial is not beside it.
-TextModel Prepared::made_model(const std::optional<Before>& before, TrainingObserver& observer) {
+TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBudget& budget,
+                               TrainingObserver& observer) {
   if (config.memory.bytes > 0) {
     const bool sized = before && before->config.memory == config.memory;
     config.batch.tokens = sized ? before->config.batch.tokens
                                 : tokens_within_memory(config, task, corpus, tokenizers.by_column);
     release_unused_memory();
     observer.on_message(fmt::format("memory: batches of {} tokens", config.batch.tokens));
+  }
+  if (config.time.seconds > 0 && !before) {
+    plan_within_time(config, task, corpus, tokenizers.by_column, budget, observer);
+    release_unused_memory();
   }
   set_warmup(before, observer);
   Rng rng(config.training.seed);
@@ -171,8 +179,8 @@ void Prepared::set_warmup(const std::optional<Before>& before, TrainingObserver&
   config.schedule.warmup = warmup;
   if (warmup >= steps) {
     observer.on_message(fmt::format(
-        "warning: schedule.warmup is {} of {} steps: the rate never reaches optimizer.rate", warmup,
-        steps));
+        "warning: schedule.warmup is {} of {} steps, so the rate never reaches optimizer.rate",
+        warmup, steps));
   }
   if (is_set || !before || before->checkpoint.step >= steps) return;
   if (const int64_t was = before->config.schedule.warmup.value_or(warmup); was != warmup) {
@@ -197,7 +205,7 @@ void Prepared::prepare_validation(const ModelDirectory& directory, TrainingObser
   validator.emplace(config, task, *objective, *valid, signature, tokenizers.by_column);
   if (validator->left_out() == 0) return;
   observer.on_message(fmt::format(
-      "validation: {} lines have more tokens than the model has positions, and are not decoded",
+      "validation: {} lines have more tokens than the model has positions for, and are not decoded",
       validator->left_out()));
 }
 

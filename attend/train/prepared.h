@@ -9,6 +9,7 @@
 #include "attend/train/batch_memory.h"
 #include "attend/train/run_tokenizers.h"
 #include "attend/train/snapshots.h"
+#include "attend/train/time_plan.h"
 #include "attend/train/trainer.h"
 
 namespace attend {
@@ -43,14 +44,16 @@ struct Prepared {
   std::optional<Snapshots> snapshots;
 
   Prepared(const RunConfig& given, const ModelDirectory& directory,
-           const std::optional<Before>& before, TrainingObserver& observer);
+           const std::optional<Before>& before, const TimeBudget& budget,
+           TrainingObserver& observer);
   Prepared(const Prepared&) = delete;
 
  private:
   RunTokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
                                 TrainingObserver& observer);
   Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
-  TextModel made_model(const std::optional<Before>& before, TrainingObserver& observer);
+  TextModel made_model(const std::optional<Before>& before, const TimeBudget& budget,
+                       TrainingObserver& observer);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);
   void try_objective() const;
   void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer);

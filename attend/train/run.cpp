@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
@@ -12,13 +11,13 @@
 #include "attend/io/model_directory.h"
 #include "attend/io/safetensors.h"
 #include "attend/train/prepared.h"
+#include "attend/train/report_json.h"
 #include "attend/train/run_directory.h"
 
 namespace attend {
 namespace {
 
 constexpr const char* kState = "state.json";
-constexpr const char* kEarly = "early";  // in the log: a report that was not due
 
 // Writes log.jsonl beside telling the observer.
 class Logged : public TrainingObserver {
@@ -31,33 +30,17 @@ class Logged : public TrainingObserver {
   void sync() { log_->sync(); }
 
   void on_report(const TrainingReport& r) override {
-    nlohmann::ordered_json line = {{"step", r.step},
-                                   {"epoch", r.epoch},
-                                   {"loss", r.loss},
-                                   {"rate", r.rate},
-                                   {"gradient_norm", r.gradient_norm},
-                                   {"tokens_per_second", r.tokens_per_second},
-                                   {"bad_updates", r.bad_updates}};
-    for (const LossPart& part : r.parts) line["parts"][part.name] = part.sum;
-    if (r.early) line[kEarly] = true;
-    append(line);
+    log_->append(report_json(r));
     to_.on_report(r);
   }
   void on_step(const TrainingReport& r) override { to_.on_step(r); }
   void on_validation(const TrainingReport& r, const ValidationScore& s, bool best) override {
-    nlohmann::ordered_json line = {{"step", r.step},
-                                   {"valid_loss", s.loss},
-                                   {"valid_perplexity", s.perplexity},
-                                   {"best", best}};
-    if (s.value) line[std::string("valid_") + std::string(name_of(metric_))] = *s.value;
-    append(line);
+    log_->append(validation_json(r, s, best, metric_));
     to_.on_validation(r, s, best);
   }
   void on_message(const std::string& text) override { to_.on_message(text); }
 
  private:
-  void append(const nlohmann::ordered_json& line) { log_->append(line.dump()); }
-
   TrainingObserver& to_;
   std::unique_ptr<JsonLog> log_;  // since open()
   Metric metric_;
@@ -91,6 +74,12 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
     const bool too_late =
         d.path == "training.steps" && config.training.steps <= before.checkpoint.step;
     if (known_later || sized || too_late || d.path == "out") continue;
+    if (d.path == "time") {
+      observer.on_message(
+          fmt::format("time: the plan for {} is kept, {} steps; --steps +N trains longer", d.before,
+                      before.config.training.steps));
+      continue;
+    }
     if (fixed && !alters_nothing) {
       throw ConfigError(
           "{}: trained with {} = {}, not {}; keep that setting, or train into another directory",
@@ -104,7 +93,7 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
 // report that a run made because it ended, and a validation that is due once more.
 void forget_lines(const std::filesystem::path& log, bool goes_on, const TrainingState& state) {
   if (!std::filesystem::exists(log)) return;
-  const std::string early = fmt::format("\"{}\":", kEarly);
+  const std::string early = fmt::format("\"{}\":", kEarlyReport);
   const std::string validation = fmt::format("{{\"step\":{},\"valid_loss\"", state.step);
   const std::string all = file_contents(log);
   std::string kept;
@@ -125,7 +114,7 @@ void start_over(const ModelDirectory& directory, const RunOptions& options,
   namespace fs = std::filesystem;
   if (fs::exists(directory.weights()) && !options.overwrite) {
     throw IoError(
-        "{}: there is a model in it, but no checkpoint to resume from; train into another "
+        "{} has a model, but no checkpoint to resume from; train into another "
         "directory (--out), or replace the model with --overwrite",
         directory.root.string());
   }
@@ -154,7 +143,7 @@ class Run {
   Run(const RunConfig& config, const ModelDirectory& directory, const std::optional<Before>& before,
       const RunOptions& options, TrainingObserver& observer)
       : directory_(directory),
-        prepared_(config, directory, before, observer),
+        prepared_(config, directory, before, options.budget, observer),
         observer_(observer, config.validation.metric),
         trainer_({prepared_.model, *prepared_.objective, prepared_.corpus,
                   prepared_.validator ? &*prepared_.validator : nullptr, prepared_.config,
@@ -197,8 +186,8 @@ class Run {
     TrainingState state;
     read_config(state, checkpoint.path / kState);
     trainer_.resume(state);
-    observer_.on_message(fmt::format("resumed at step {}: weights, optimizer, position in the data",
-                                     checkpoint.step));
+    observer_.on_message(fmt::format(
+        "resumed at step {}: weights, optimizer and position in the data", checkpoint.step));
   }
 
   void store_snapshot(Trainer& trainer) {
@@ -283,7 +272,7 @@ RunPlan plan_training(const RunConfig& asked, TrainingObserver& observer,
   config.data.valid_source = config.data.valid_target = config.data.valid_label = "";
   config.data.valid_text.clear();
   LastReport last(observer);
-  Prepared prepared(config, {temporary.path()}, before, last);
+  Prepared prepared(config, {temporary.path()}, before, options.budget, last);
   RunPlan plan{.task = std::string(prepared.task.name),
                .record_name = std::string(prepared.task.records)};
   for (const NamedTensor& p : parameters(*prepared.model.model)) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "attend/train/choices.h"
 #include "attend/train/run_config.h"
 #include "attend/train/trainer.h"
 
@@ -25,6 +26,7 @@ struct RunOptions {
   // Replace a model that has no whole checkpoint to resume from. Where there is one it is resumed:
   // the same command continues after a crash.
   bool overwrite = false;
+  TimeBudget budget = {};  // of a new run with config.time
 };
 
 // Trains, or continues to train, what `config.out` holds. At the end, and whenever a better model

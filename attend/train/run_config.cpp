@@ -24,23 +24,10 @@ constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
                                     {Metric::kAccuracy, "accuracy", true},
                                     {Metric::kErrorRate, "error_rate", false}};
 
-void check_files(const RunConfig& config) {
-  if (config.out.empty()) throw ConfigError("train: no model directory; give --out DIRECTORY");
-  DataConfig data = config.data;
-  for (const Field& field : fields_of(data).fields) {
-    const auto given = field.get();
-    if (field.type->kind != FieldKind::kPath || !given) continue;
-    if (std::ranges::find(*given, "-") == given->end()) continue;
-    throw ConfigError(
-        "train: data.{} is standard input, but text is read more than once; give a file",
-        field.path);
-  }
-}
-
 void check_training(const TrainingConfig& training) {
   const auto below_one = [](const char* name, double value) {
     if (!(value >= 0 && value < 1)) {
-      throw ConfigError("train: {} is {}, not within [0, 1)", name, value);
+      throw ConfigError("train: {} is {}; it must be at least 0 and below 1", name, value);
     }
   };
   below_one("training.label_smoothing", double{training.label_smoothing.value_or(0.0f)});
@@ -72,7 +59,8 @@ void check_dropout(ModelConfig model) {
     if (!field.path.ends_with("dropout") || !given) continue;
     const std::string chance = given->front();
     if (const double value = std::stod(chance); !(value >= 0 && value < 1)) {
-      throw ConfigError("train: model.{} is {}, not within [0, 1)", field.path, chance);
+      throw ConfigError("train: model.{} is {}; it must be at least 0 and below 1", field.path,
+                        chance);
     }
   }
 }
@@ -96,7 +84,7 @@ void check_memory(Model& model) {
   const size_t count = parameter_count(model), bytes = 2 * sizeof(float) * count;
   if (bytes <= machine_memory()) return;
   throw MemoryError(
-      "train: the model has {} parameters or more; its weights and gradients alone take {}, but "
+      "train: the model has at least {} parameters; its weights and gradients alone take {}, but "
       "this machine has {}; train a smaller model",
       count, memory_text(bytes), memory_text(machine_memory()));
 }
@@ -158,8 +146,21 @@ bool better(Metric metric, double score, double than) {
   return false;
 }
 
+void RunConfig::check_files() const {
+  if (out.empty()) throw ConfigError("train: no model directory; give --out DIRECTORY");
+  DataConfig copy = data;
+  for (const Field& field : fields_of(copy).fields) {
+    const auto given = field.get();
+    if (field.type->kind != FieldKind::kPath || !given) continue;
+    if (std::ranges::find(*given, "-") == given->end()) continue;
+    throw ConfigError(
+        "train: data.{} is standard input, but text is read more than once; give a file",
+        field.path);
+  }
+}
+
 void RunConfig::check() const {
-  check_files(*this);
+  check_files();
   check_ranges(*this, "train");
   check_training(training);
   check_preset(model);

@@ -37,27 +37,24 @@ struct DataConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("source", source, "text to read, one sentence a line, also .gz; or pairs with a tab between");
-    v("target", target, "text to write, line by line as the source");
+    v("source", source,
+      "text to read, one sentence per line, or pairs with a tab between; may be .gz");
+    v("target", target, "text to write; line n belongs to line n of the source");
     v("valid_source", valid_source, "the same for validation");
     v("valid_target", valid_target, "the same for validation");
-    v("text", text, "text of a language model, or lines to label; also .gz");
+    v("text", text, "text of a language model, or lines to label; may be .gz");
     v("valid_text", valid_text, "the same for validation");
     v("label", label,
-      "labels, line by line as the text; without it, text and label with a tab "
-      "between");
+      "labels, one for each line of the text; without it, the text has both, with a tab between");
     v("valid_label", valid_label, "the same for validation");
-    v("longest", longest, "tokens of a line at most; longer records are left out", limits::kLength);
-    v("documents", documents, "language model: each file, each line, or lines up to a blank one");
+    v("longest", longest, "most tokens of a line; longer records are left out", limits::kLength);
+    v("documents", documents, "language model: what a document is; blank: lines up to a blank one");
     v("context", context,
-      "language model: tokens read at once; none: 256, or as many as the model has positions",
+      "language model: tokens read at once; none: 256, or as many as the model has positions for",
       limits::kLength);
-    v("overlap", overlap,
-      "language model: tokens that a window of a long document reads again from the one before",
+    v("overlap", overlap, "language model: tokens that a window repeats from the one before it",
       limits::kLength.or_0());
-    v("shift", shift,
-      "language model: cut the windows of long documents at other tokens in each epoch; otherwise "
-      "always at the same");
+    v("shift", shift, "language model: cut long documents at different tokens in each epoch");
     v("held_out", held_out, "share of the text to hold out for validation");
   }
 };
@@ -67,14 +64,15 @@ struct VocabularyConfig {
   std::optional<TokenizerKind> target_kind;  // where targets are cut up in another way
   bool joint = true;
 
+  // Whether source and target share one tokenizer.
   bool one() const { return joint && target_kind.value_or(tokenizer.kind) == tokenizer.kind; }
 
   template <typename V>
   void fields(V& v) {
     tokenizer.fields(v);
     v("target_kind", target_kind,
-      "what a token of the target is, if not the same; of labels: line, unless set");
-    v("joint", joint, "one vocabulary for source and target, where they are of one kind");
+      "what a token of the target is; none: the same, or line for labels");
+    v("joint", joint, "one vocabulary for source and target, if both are of the same kind");
   }
 };
 
@@ -94,10 +92,10 @@ struct ValidationConfig {
   template <typename V>
   void fields(V& v) {
     v("every", every, "steps between validations", limits::kSteps);
-    v("metric", metric, "what the best model is chosen by");
+    v("metric", metric, "metric by which the best model is chosen");
     v("lowercase", lowercase, "ignore case in BLEU and chrF");
-    v("sentences", sentences, "most sentences decoded; 0: all", limits::kCount.or_0());
-    v("grouped", grouped, "lines in a row with the same source are references of one");
+    v("sentences", sentences, "sentences to decode at most; 0: all", limits::kCount.or_0());
+    v("grouped", grouped, "consecutive lines with the same source are references of one source");
     v("patience", patience, "validations without a better score before training stops; 0: never",
       limits::kCount.or_0());
   }
@@ -124,25 +122,25 @@ struct TrainingConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("steps", steps, "updates in all", limits::kSteps);
-    v("objective", objective, "what is minimised; auto: by the task");
+    v("steps", steps, "total number of updates", limits::kSteps);
+    v("objective", objective, "loss to minimise; auto: that of the task");
     v("shards", shards,
-      "parts of an update that are computed one after the other, a power of two; each has an equal "
-      "part of batch.tokens",
+      "parts into which an update is divided to save memory, a power of two; each gets an equal "
+      "share of batch.tokens",
       Range{1, 65'536});
     v("label_smoothing", label_smoothing,
-      "share of each label that is spread over all tokens; none: 0.1, and 0 for language models");
-    v("coverage_loss", coverage_loss, "weight of the loss for attending twice to a position");
-    v("average", average,
-      "decay of the moving average of weights that is kept, such as 0.999; 0: off");
+      "probability spread over all tokens; none: 0.1, and 0 for language models");
+    v("coverage_loss", coverage_loss, "weight of the loss for attending to a position twice");
+    v("average", average, "decay of the moving average of the weights, such as 0.999; 0: off");
     v("frozen", frozen, "parameters that are not trained, such as encoder or *.bias");
-    v("seed", seed, "of weights and dropout; the order of the data has batch.seed", limits::kAny);
+    v("seed", seed, "seed of weights and dropout; batch.seed is that of the data's order",
+      limits::kAny);
     v("report_every", report_every, "steps between reports", limits::kSteps);
     v("save_every", save_every, "steps between checkpoints", limits::kSteps);
-    v("keep", keep, "newest checkpoints that are kept, beside the best one", limits::kCount.or_0());
+    v("keep", keep, "newest checkpoints to keep, besides the best one", limits::kCount.or_0());
     v("keep_every", keep_every, "also keep a checkpoint every N steps; 0: none",
       limits::kSteps.or_0());
-    v("bad_updates", bad_updates, "updates in a row that may fail before training stops",
+    v("bad_updates", bad_updates, "consecutive updates that may fail before training stops",
       limits::kCount.or_0());
     v.old("accumulation", accumulation, Range{1, 65'536});
   }
@@ -157,7 +155,7 @@ struct SnapshotsConfig {
   void fields(V& v) {
     v("every", every, "steps between snapshots of attention for `attend explore`; 0: none",
       limits::kSteps.or_0());
-    v("sentences", sentences, "sentences in a snapshot, the first of validation",
+    v("sentences", sentences, "sentences in a snapshot, the first ones of the validation text",
       limits::kCount.or_0());
   }
 };
@@ -165,6 +163,7 @@ struct SnapshotsConfig {
 struct RunConfig {
   std::filesystem::path out;  // the model directory
   MemorySize memory;          // for training; 0: what batch.tokens takes
+  Duration time;              // that the run was planned for; 0: it was not
   ModelConfig model;
   DataConfig data;
   VocabularyConfig vocabulary;
@@ -184,8 +183,9 @@ struct RunConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("out", out, "model directory to write, or to resume in");
+    v("out", out, "model directory to write or resume");
     v("memory", memory, "such as 4GB: batches are sized to fit; 0: use batch.tokens");
+    v("time", time, "such as 30m: plan model size, steps and schedule to be done by then");
     v("model", model, "what is trained");
     v("data", data, "what it is trained on");
     v("vocabulary", vocabulary, "how text becomes tokens");
@@ -199,6 +199,8 @@ struct RunConfig {
     v.old("looks", snapshots);
   }
 
+  // Throws ConfigError where there is no model directory, or text cannot be read more than once.
+  void check_files() const;
   // Throws ConfigError for everything that can be known to be wrong before any text is read.
   void check() const;
 };

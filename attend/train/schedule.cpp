@@ -9,19 +9,20 @@
 namespace attend {
 namespace {
 
-constexpr Named<ScheduleKind> kKinds[] = {{ScheduleKind::kConstant, "constant"},
-                                          {ScheduleKind::kInverseSqrt, "inverse_sqrt"},
-                                          {ScheduleKind::kCosine, "cosine"},
-                                          {ScheduleKind::kLinear, "linear"}};
+constexpr Named<ScheduleKind> kScheduleKinds[] = {{ScheduleKind::kConstant, "constant"},
+                                                  {ScheduleKind::kInverseSqrt, "inverse_sqrt"},
+                                                  {ScheduleKind::kCosine, "cosine"},
+                                                  {ScheduleKind::kLinear, "linear"}};
 
 }  // namespace
 
-std::string_view name_of(ScheduleKind kind) { return name_from_value(kKinds, kind); }
+std::string_view name_of(ScheduleKind kind) { return name_from_value(kScheduleKinds, kind); }
 
 void ScheduleConfig::check() const {
   check_ranges(*this, "schedule");
   if (!(floor >= 0.0 && floor <= 1.0)) {
-    throw ConfigError("schedule: a floor of {}; it is a part of the rate, from 0 to 1", floor);
+    throw ConfigError("schedule: floor is {}; it must be between 0 and 1, a share of the rate",
+                      floor);
   }
 }
 

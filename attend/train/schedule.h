@@ -9,6 +9,7 @@
 
 namespace attend {
 
+// How the learning rate changes over a run.
 enum class ScheduleKind {
   kConstant,
   kInverseSqrt,  // sqrt(warmup / step) after the warm-up (Vaswani et al., 2017)
@@ -28,9 +29,9 @@ struct ScheduleConfig {
   void fields(V& v) {
     v("kind", kind, "how the rate changes after the warm-up");
     v("warmup", warmup,
-      "steps in which the rate rises from 0; none: 1000, or a tenth of all steps if that is less",
+      "steps in which the rate rises from 0; none: 1000, or a tenth of all steps if that is fewer",
       limits::kSteps.or_0());
-    v("floor", floor, "cosine, linear: share of the peak rate at the last step");
+    v("floor", floor, "cosine, linear: share of the peak rate that is left at the last step");
   }
 
   void check() const;  // throws ConfigError

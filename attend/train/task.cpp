@@ -33,7 +33,7 @@ std::string fitting_presets(const Task& task) {
   throw ConfigError(
       "train: the model needs {} (task {}), but the data has {} (task {}); give {}{}",
       task.column_names(), task.name, given.column_names(), given.name, task.flags,
-      presets.empty() ? "" : fmt::format(", or choose another model by --preset: {}", presets));
+      presets.empty() ? "" : fmt::format(", or choose another model with --preset: {}", presets));
 }
 
 }  // namespace
@@ -94,7 +94,8 @@ RunConfig fitted(const RunConfig& config) {
 
 void check_held_out(const DataConfig& data, bool has_other, std::string_view other_setting) {
   if (!(data.held_out >= 0 && data.held_out < 1)) {
-    throw ConfigError("train: data.held_out is {}, not within [0, 1)", data.held_out);
+    throw ConfigError("train: data.held_out is {}; it must be at least 0 and below 1",
+                      data.held_out);
   }
   if (data.held_out > 0 && has_other) {
     throw ConfigError("train: give {} or data.held_out, not both", other_setting);

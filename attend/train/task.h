@@ -13,12 +13,14 @@
 
 #include "attend/base/hash.h"
 #include "attend/data/corpus_build.h"
+#include "attend/data/text_profile.h"
 #include "attend/models/text_model.h"
 #include "attend/train/objective.h"
 #include "attend/train/run_config.h"
 
 namespace attend {
 
+// Which text of a run: that it trains on, or that it validates on.
 enum class Split { kTraining, kValidation };
 
 struct TaskColumn {
@@ -38,6 +40,7 @@ class Judge {
   virtual size_t left_out() const { return 0; }  // lines that the model has no positions for
 };
 
+// What a model is trained for.
 class Task {
  public:
   std::string_view name, summary;
@@ -61,6 +64,8 @@ class Task {
   // end.
   virtual void check_text(const RunConfig& config, Split split, bool all) const = 0;
   virtual bool same_text(const DataConfig& a, const DataConfig& b) const = 0;  // of training
+  // A look at the training text. Throws what reading it throws.
+  virtual TextProfile profile(const RunConfig& config) const = 0;
   // What the model allows less of than the settings ask for, for a person.
   virtual std::vector<std::string> limits(const RunConfig& config,
                                           const Signature& signature) const = 0;
@@ -77,6 +82,7 @@ class Task {
   std::string column_names() const;  // "source and target"
 };
 
+// All tasks.
 std::span<const std::unique_ptr<const Task>> tasks();
 const Task& task_of_columns(const Signature& signature);  // ConfigError where there is none
 

@@ -52,6 +52,10 @@ bool is_best(Metric metric, double score, const TrainingState& state) {
          better(metric, score, state.best_score);
 }
 
+bool breaks_tie(double score, double loss, const TrainingState& state) {
+  return state.best_step > 0 && score == state.best_score && loss < state.best_loss;
+}
+
 Trainer::Trainer(Parts parts)
     : parts_(std::move(parts)),
       signature_(parts_.model.model->signature()),
@@ -72,6 +76,7 @@ void Trainer::resume(const TrainingState& state) {
   // One that was saved without it is taken for the same.
   if (state.best_step > 0 && state.judged_by != 0 && state.judged_by != judged_by) {
     state_.best_score = 0;
+    state_.best_loss = 0;
     state_.best_step = 0;
     state_.not_better = 0;
     parts_.observer.on_message(fmt::format(
@@ -278,12 +283,14 @@ bool Trainer::validate(const std::atomic<bool>& stop) {
   state_.validation_due = !found;
   if (!found) return false;
   const ValidationScore score = *found;
-  const bool best = is_best(parts_.config.validation.metric, score.score, state_);
+  const bool better_score = is_best(parts_.config.validation.metric, score.score, state_);
+  const bool best = better_score || breaks_tie(score.score, score.loss, state_);
   if (best) {
     state_.best_score = score.score;
+    state_.best_loss = score.loss;
     state_.best_step = state_.step;
   }
-  state_.not_better = best ? 0 : state_.not_better + 1;
+  state_.not_better = better_score ? 0 : state_.not_better + 1;
   parts_.observer.on_validation(progress(), score, best);
   parts_.save(*this, best);
   return true;

@@ -32,6 +32,7 @@ struct TrainingState {
   uint64_t updates_tried = 0;  // with those that were not finite
   uint64_t bad_in_a_row = 0, bad_updates = 0;
   double best_score = 0;
+  double best_loss = 0;     // of that validation; 0: not known
   int64_t best_step = 0;    // 0: none yet
   uint64_t not_better = 0;  // validations since the best one
   uint64_t judged_by = 0;   // Validator::fingerprint() of the scores; 0: none
@@ -48,6 +49,7 @@ struct TrainingState {
     v("bad_in_a_row", bad_in_a_row, "", limits::kAny);
     v("bad_updates", bad_updates, "", limits::kAny);
     v("best_score", best_score, "");
+    v("best_loss", best_loss, "");
     v("best_step", best_step, "", limits::kSteps.or_0());
     v("not_better", not_better, "", limits::kAny);
     v("judged_by", judged_by, "", limits::kAny);
@@ -59,7 +61,10 @@ struct TrainingState {
 
 // Whether a validation's score is the best so far. NaN never is, and everything is better than NaN.
 bool is_best(Metric metric, double score, const TrainingState& state);
+// Whether it equals the best so far with a lower loss: many models get all of a few lines right.
+bool breaks_tie(double score, double loss, const TrainingState& state);
 
+// The progress of a run.
 struct TrainingReport {
   int64_t step = 0, steps = 0;
   double epoch = 0;
@@ -76,16 +81,20 @@ struct TrainingReport {
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
+  // Progress; the result of a validation; and messages for a person.
   virtual void on_report(const TrainingReport&) {}
   virtual void on_step(const TrainingReport&) {}  // after each that is not reported
   virtual void on_validation(const TrainingReport&, const ValidationScore&, bool /*best*/) {}
   virtual void on_message(const std::string&) {}
 };
 
+// Why training ended.
 enum class TrainingEnd { kAllSteps, kNoProgress, kStopped };
 
+// The training loop.
 class Trainer {
  public:
+  // What it works with; everything must outlive the trainer.
   struct Parts {
     TextModel& model;
     Objective& objective;

@@ -54,7 +54,7 @@ UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
                                  const UpdateNumber& number,
                                  const std::function<Loss(size_t shard)>& loss) {
   if (!std::has_single_bit(number.shards)) {
-    throw ConfigError("train: {} shards; their number is a power of two", number.shards);
+    throw ConfigError("train: {} shards; their number must be a power of two", number.shards);
   }
   UpdateGradients update;
   std::vector<GradientSet> sums;  // of 2^level shards each

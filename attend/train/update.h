@@ -23,11 +23,13 @@ struct UpdateNumber {
   RandomStream objective(size_t shard) const;  // for a LossContext
 };
 
+// A term of a loss, for reports.
 struct LossPart {
   std::string name;
   double sum = 0;
 };
 
+// The gradients of an update, and its loss.
 struct UpdateGradients {
   std::vector<Tensor> gradients;     // of each parameter, undefined where it has none
   double loss = 0;                   // the sum over all shards

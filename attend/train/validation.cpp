@@ -29,7 +29,7 @@ void check_labels(const Corpus& corpus, const Signature& signature, const Tokeni
     if (std::ranges::any_of(ids, [first](int32_t id) { return id >= first; })) continue;
     throw DataError(
         "train: none of the {} {}s of the validation text occurs in the training text; give "
-        "validation text with {}s that are trained",
+        "validation text with {}s that occur there",
         ids.size(), spec.name, spec.name);
   }
 }

@@ -19,6 +19,7 @@ struct ValidationScore {
   double score = 0;             // what is compared: the metric's value, or the loss
 };
 
+// Measures a model on the validation text.
 class Validator {
  public:
   // The corpus is that of the text files, which are read for the references.

@@ -14,7 +14,7 @@ namespace attend {
 namespace {
 
 using Ids = std::vector<int32_t>;
-constexpr int32_t kStartId = 1, kEndId = 2;
+constexpr int32_t kShiftedStart = 1, kShiftedEnd = 2;
 
 class ShiftedWindowsTest : public DataFiles {
  protected:
@@ -67,7 +67,7 @@ TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
   for (const auto& [context, overlap] :
        {std::pair<size_t, size_t>{8, 0}, {8, 3}, {5, 4}, {64, 0}}) {
     const Corpus made = corpus({context, overlap});
-    const ShiftedWindows shifted(made, "text", kStartId);
+    const ShiftedWindows shifted(made, "text", kShiftedStart);
     const Ids whole = predicted(stored(made));
     for (uint64_t number = 0; number < 20; ++number) {
       const ShiftedWindows::Epoch epoch = shifted.epoch(1, number);
@@ -76,19 +76,19 @@ TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
       for (size_t i = 0; i < all.size(); ++i) {
         EXPECT_LE(all[i].text.size(), context + 1);
         EXPECT_EQ(epoch.lengths().rows(i), all[i].text.size() - 1) << "what is read";
-        const bool begins = all[i].text.front() == kStartId;
-        EXPECT_EQ(begins, i == 0 || all[i - 1].text.back() == kEndId);
+        const bool begins = all[i].text.front() == kShiftedStart;
+        EXPECT_EQ(begins, i == 0 || all[i - 1].text.back() == kShiftedEnd);
         EXPECT_EQ(all[i].context, begins ? 1 : static_cast<int32_t>(overlap) + 1);
         if (begins) {  // shorter by less than a stride, and whole where that is possible
           const size_t size = all[i].text.size() - 1;
-          const bool is_whole = all[i].text.back() == kEndId;
+          const bool is_whole = all[i].text.back() == kShiftedEnd;
           EXPECT_TRUE(is_whole || (size > overlap && size <= context));
           continue;
         }
         const Ids& before = all[i - 1].text;
         const auto repeated = static_cast<ptrdiff_t>(all[i].context);
         EXPECT_TRUE(std::equal(before.end() - repeated, before.end(), all[i].text.begin()));
-        const bool ends = all[i].text.back() == kEndId;
+        const bool ends = all[i].text.back() == kShiftedEnd;
         EXPECT_TRUE(ends || all[i].text.size() == context + 1);
       }
     }
@@ -98,13 +98,13 @@ TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
 // So that windows of different documents do not move together.
 TEST_F(ShiftedWindowsTest, EachDocumentHasAShiftOfItsOwn) {
   const Corpus made = corpus({8, 0});
-  const ShiftedWindows shifted(made, "text", kStartId);
+  const ShiftedWindows shifted(made, "text", kShiftedStart);
   std::set<std::pair<size_t, size_t>> firsts;  // of the two longest documents
   std::set<size_t> sizes;
   for (uint64_t number = 0; number < 40; ++number) {
     std::vector<size_t> cut;
     for (const Window& window : windows(shifted.epoch(3, number))) {
-      const bool is_cut = window.text.front() == kStartId && window.text.back() != kEndId;
+      const bool is_cut = window.text.front() == kShiftedStart && window.text.back() != kShiftedEnd;
       if (is_cut) cut.push_back(window.text.size() - 1);
     }
     ASSERT_EQ(cut.size(), 3u);  // with </s>, the last one does not fit either
@@ -124,7 +124,7 @@ TEST_F(ShiftedWindowsTest, NameTheLineTheyBeginIn) {
     const size_t tokens = predicted(windows(make_batch(made, one))).size();
     line_of_token.insert(line_of_token.end(), tokens, made.line(record));
   }
-  const ShiftedWindows shifted(made, "text", kStartId);
+  const ShiftedWindows shifted(made, "text", kShiftedStart);
   for (uint64_t number = 0; number < 10; ++number) {
     const ShiftedWindows::Epoch epoch = shifted.epoch(1, number);
     std::vector<uint32_t> numbers(epoch.lengths().size());
@@ -142,7 +142,7 @@ TEST_F(ShiftedWindowsTest, NameTheLineTheyBeginIn) {
 
 TEST_F(ShiftedWindowsTest, AreOthersInEachEpochAndTheSameInAnyRun) {
   const Corpus made = corpus({8, 0});
-  const ShiftedWindows shifted(made, "text", kStartId), again(made, "text", kStartId);
+  const ShiftedWindows shifted(made, "text", kShiftedStart), again(made, "text", kShiftedStart);
   std::set<std::vector<Window>> seen;
   for (uint64_t number = 0; number < 10; ++number) {
     const std::vector<Window> all = windows(shifted.epoch(7, number));
@@ -157,14 +157,14 @@ TEST_F(ShiftedWindowsTest, AreOthersInEachEpochAndTheSameInAnyRun) {
 TEST_F(ShiftedWindowsTest, LeaveWhatCannotBeShifted) {
   for (const WindowConfig config : {WindowConfig{6, 5}, WindowConfig{64, 0}}) {
     const Corpus made = corpus(config);
-    const ShiftedWindows shifted(made, "text", kStartId);
+    const ShiftedWindows shifted(made, "text", kShiftedStart);
     EXPECT_EQ(windows(shifted.epoch(1, 3)), stored(made));
   }
 }
 
 TEST_F(ShiftedWindowsTest, AStreamResumesAtAnyBatch) {
   const Corpus made = corpus({8, 2});
-  const ShiftedWindows shifted(made, "text", kStartId);
+  const ShiftedWindows shifted(made, "text", kShiftedStart);
   const BatchConfig config{.tokens = 24, .seed = 5};
   BatchStream whole(made, config, {}, 1, &shifted);
   std::map<uint64_t, std::multiset<Window>> epochs;
@@ -187,7 +187,7 @@ TEST_F(ShiftedWindowsTest, ACorpusOfOtherWindowsIsRefused) {
   const Corpus made = corpus({8, 0});
   EXPECT_THROW(ShiftedWindows(made, "text", 'a' + 26), FormatError);
   EXPECT_THROW(ShiftedWindows(made, "text", 'd'), FormatError);
-  EXPECT_THROW(ShiftedWindows(made, "source", kStartId), DataError);
+  EXPECT_THROW(ShiftedWindows(made, "source", kShiftedStart), DataError);
 }
 
 }  // namespace

@@ -15,13 +15,13 @@
 namespace attend {
 namespace {
 
-struct Classifier {
+struct LoopModel {
   Embedding embedding;
   LayerNorm norm;
   Linear hidden, output;
   Dropout drop{0.1f};
 
-  explicit Classifier(Rng& rng)
+  explicit LoopModel(Rng& rng)
       : embedding(50, 32, rng), norm(32), hidden(32, 64, rng), output(64, 50, rng) {}
 
   Tensor operator()(const Tensor& ids) const {
@@ -37,14 +37,14 @@ struct Classifier {
 
 // Each id is to be answered by the next one. Batches are of uneven size, as packed ones are; each
 // of the sizes comes by once in 40 steps.
-struct Batch {
+struct LoopBatch {
   Tensor ids, targets;
 };
 
-Batch batch_of(uint64_t step) {
+LoopBatch batch_of(uint64_t step) {
   const RandomStream random(99, step);
   const size_t size = 20 + step * 7 % 40;
-  Batch batch{Tensor::empty({size}, DType::kInt32), Tensor::empty({size}, DType::kInt32)};
+  LoopBatch batch{Tensor::empty({size}, DType::kInt32), Tensor::empty({size}, DType::kInt32)};
   for (size_t i = 0; i < size; ++i) {
     batch.ids.indices()[i] = static_cast<int32_t>(random.below(i, 50));
     batch.targets.indices()[i] = (batch.ids.indices()[i] + 1) % 50;
@@ -52,15 +52,15 @@ Batch batch_of(uint64_t step) {
   return batch;
 }
 
-struct Trainer {
+struct LoopTrainer {
   Rng rng{1};
-  Classifier model{rng};
+  LoopModel model{rng};
   Optimizer optimizer{parameters(model), {.rate = 1e-2, .clip_norm = 1.0}};
   uint64_t step = 0;
 
   float run_step() {
     const TrainingScope training(Rng(1, ++step << 32));
-    const Batch batch = batch_of(step);
+    const LoopBatch batch = batch_of(step);
     const Tensor loss = cross_entropy(model(batch.ids), batch.targets, {.label_smoothing = 0.05f});
     backward(loss);
     optimizer.step();
@@ -74,7 +74,7 @@ size_t heap_bytes() {
 }
 
 TEST(TrainingLoop, LearnsTheTask) {
-  Trainer trainer;
+  LoopTrainer trainer;
   const float first = trainer.run_step();
   float last = 0;
   for (int i = 0; i < 200; ++i) last = trainer.run_step();
@@ -85,7 +85,7 @@ TEST(TrainingLoop, LearnsTheTask) {
 TEST(TrainingLoop, AsksTheSystemForNothingOnceWarm) {
   const size_t at_start = pool_statistics().bytes_in_use;
   {
-    Trainer trainer;
+    LoopTrainer trainer;
     for (int i = 0; i < 40; ++i) trainer.run_step();
     const size_t allocations = pool_statistics().system_allocations;
     const size_t in_use = pool_statistics().bytes_in_use;
@@ -103,7 +103,7 @@ TEST(TrainingLoop, AsksTheSystemForNothingOnceWarm) {
 TEST(TrainingLoop, SameBitsForAnyNumberOfThreads) {
   const auto weights_after = [](int threads) {
     const ThreadCountScope scope(threads);
-    Trainer trainer;
+    LoopTrainer trainer;
     for (int i = 0; i < 20; ++i) trainer.run_step();
     std::vector<float> all;
     for (const NamedTensor& p : parameters(trainer.model)) {

@@ -166,12 +166,12 @@ TEST(Optimizer, FrozenPartsGetNoGradientWhereverTheyAreShared) {
   EXPECT_EQ(parameters(parts).size(), 2u) << "still saved";
   const std::string none[] = {"inputs"};
   expect_error<ConfigError>([&] { freeze_matching(parts, none); },
-                            "no parameter matches 'inputs'; the first are input, other");
+                            "no parameter matches 'inputs'; the first parameters are input, other");
 }
 
 TEST(Optimizer, RefusesSettingsThatCannotWork) {
   EXPECT_EQ(message_of<ConfigError>([] { Optimizer({}, {.beta1 = 1.0}); }),
-            "optimizer: beta1 is 1, not within [0, 1)");
+            "optimizer: beta1 is 1; it must be at least 0 and below 1");
   EXPECT_THROW(Optimizer({}, {.rate = -1.0}), ConfigError);
   EXPECT_THROW(Optimizer({}, {.kind = OptimizerKind::kSgd, .nesterov = true}), ConfigError);
   expect_names<OptimizerKind>({"adamw", "adam", "sgd"});

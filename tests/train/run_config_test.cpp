@@ -63,7 +63,7 @@ TEST_F(OldRunConfig, AccumulationIsShardsOfALargerBatch) {
   EXPECT_EQ(read("training: {accumulation: 1}\n").training.shards, 1u);
   EXPECT_EQ(said_, "");
   expect_error<ConfigError>([&] { read("training: {accumulation: 3}\n"); },
-                            "attend.yaml: training.accumulation 3 is not used any more");
+                            "attend.yaml: training.accumulation 3 is no longer used");
 }
 
 // As it was written when a config had the settings of every kind.

@@ -11,7 +11,7 @@
 namespace attend {
 namespace {
 
-void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
+void write_text(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
 
 // Ends before its first step.
 void prepare(const RunConfig& config) {
@@ -24,7 +24,7 @@ TEST(RunDirectory, DamagedCheckpointsAreSaidAndTrainedAgain) {
   const RunConfig config = small_run(directory.path());
   run(config);
   const auto whole = outcome(config.out);
-  write(config.out / "checkpoints" / "step-24" / "state.json", "cut");
+  write_text(config.out / "checkpoints" / "step-24" / "state.json", "cut");
   Messages planned;
   EXPECT_EQ(plan_training(config, planned).steps_done, 20);
   Messages messages;
@@ -44,10 +44,10 @@ TEST(RunDirectory, NothingBeginsAnewBesideDamagedCheckpoints) {
   const std::string log = contents(config.out / "log.jsonl");
   const std::string weights = contents(config.out / "model.safetensors");
   for (const Checkpoint& checkpoint : list_checkpoints(config.out / "checkpoints")) {
-    write(checkpoint.path / "manifest.json", "{");
+    write_text(checkpoint.path / "manifest.json", "{");
   }
   expect_error<IoError>([&] { run(config); }, "no checkpoint is whole: step-24 is damaged");
-  expect_error<IoError>([&] { plan(config); }, "or begin anew with --overwrite");
+  expect_error<IoError>([&] { plan(config); }, "or overwrite the model");
   EXPECT_EQ(contents(config.out / "log.jsonl"), log);
   EXPECT_EQ(contents(config.out / "model.safetensors"), weights);
   TrainingObserver nobody;
@@ -66,8 +66,8 @@ TEST(RunDirectory, WhatKilledRunsWereWritingIsRemoved) {
                                           ".notes.txt.abcdef",   ".model.safetensors.ab-def",
                                           "looks/.notes.abcdef", "model.safetensors.abcdef"};
   fs::create_directories(config.out / "looks");
-  for (const std::string& name : left) write(config.out / name, "half");
-  for (const std::string& name : other) write(config.out / name, "mine");
+  for (const std::string& name : left) write_text(config.out / name, "half");
+  for (const std::string& name : other) write_text(config.out / name, "mine");
   run(config);
   for (const std::string& name : left) EXPECT_FALSE(fs::exists(config.out / name)) << name;
   for (const std::string& name : other) EXPECT_TRUE(fs::exists(config.out / name)) << name;
@@ -89,7 +89,7 @@ TEST(RunDirectory, TheUsersTokenizersStay) {
   config.data.source = moved;
   Messages planned;
   EXPECT_EQ(plan_training(config, planned).vocabularies.front().second, kSpecialTokens + 8);
-  EXPECT_TRUE(planned.has("found in the directory")) << planned.text;
+  EXPECT_TRUE(planned.has("found in the model directory")) << planned.text;
   run(config);
   EXPECT_EQ(contents(model.tokenizer()), own);
   EXPECT_EQ(TextModel::load(config.out).tokenizer("source").size(), kSpecialTokens + 8);
@@ -127,15 +127,15 @@ TEST(RunDirectory, AMeanReplacesTheWeightsOfOneModelOnly) {
   config.training.steps = 1;
   run(config);
   average_checkpoints(config.out, 1, out);
-  write(out / "alignment.json", R"({"layer": "decoder.9.cross", "head": null})");
+  write_text(out / "alignment.json", R"({"layer": "decoder.9.cross", "head": null})");
   const fs::path first = config.out;
   config.out = directory.path() / "pair";
   config.vocabulary.target_kind = TokenizerKind::kWord;
   run(config);
   expect_error<IoError>([&] { average_checkpoints(config.out, 1, out); },
-                        "there is another model in it; average into another directory");
+                        "has another model; average into another directory");
   expect_error<IoError>([&] { average_checkpoints(config.out, 1, first); },
-                        "a run with checkpoints is in it");
+                        "has a run with checkpoints");
   EXPECT_EQ(TextModel::load(out).tokenizer("target").kind(), TokenizerKind::kCharacter);
   average_checkpoints(first, 1, out);
   EXPECT_FALSE(TextModel::load(out).best_alignment.has_value());

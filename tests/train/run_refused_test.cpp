@@ -27,7 +27,7 @@ TEST(RefusedRun, ValuesThatCannotBeAreFoundFirst) {
        "decoder_layers should be a whole number from 1 to 512"},
       {"search.beam", "0", "--search.beam should be a whole number from 1"},
       {"schedule.warmup", "-1", "--schedule.warmup should be a whole number from 0"},
-      {"schedule.floor", "1.5", "a floor of 1.5"},
+      {"schedule.floor", "1.5", "floor is 1.5"},
       {"batch.tokens", "0", "--batch.tokens should be a whole number from 1"},
       {"data.longest", "0", "--data.longest should be a whole number from 1"},
       {"model.rnn.hidden", "16", "model.rnn.hidden would change nothing"},

@@ -189,7 +189,7 @@ TEST(ResumedRun, ChangesAreSaid) {
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).step, 24);
   EXPECT_TRUE(messages.has("now model.transformer.dropout = 0.3 (was 0.1)")) << messages.text;
-  EXPECT_TRUE(messages.has("data: it changed since the last checkpoint")) << messages.text;
+  EXPECT_TRUE(messages.has("data: the text has changed since the last checkpoint")) << messages.text;
   EXPECT_FALSE(messages.has("schedule.warmup")) << messages.text;
 }
 

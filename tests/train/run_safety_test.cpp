@@ -33,7 +33,7 @@ TEST(RunSafety, AModelWithoutCheckpointsIsNotReplaced) {
   };
   const auto before = files();
   const std::string message =
-      "there is a model in it, but no checkpoint to resume from; train into another directory "
+      "has a model, but no checkpoint to resume from; train into another directory "
       "(--out), or replace the model with --overwrite";
   expect_error<IoError>([&] { run(config); }, message);
   expect_error<IoError>([&] { plan(config); }, message);

@@ -390,8 +390,8 @@ TEST(Run, APlanKnowsTheModelAndTheData) {
 TEST(Run, TheHelpSaysWhatASettingDoes) {
   std::map<std::string, std::string> help;
   for (const Flag& flag : flags_of(RunConfig())) help[flag.path] = flag.help;
-  EXPECT_EQ(help["training.seed"], "of weights and dropout; the order of the data has batch.seed");
-  EXPECT_EQ(help["validation.sentences"], "most sentences decoded; 0: all");
+  EXPECT_EQ(help["training.seed"], "seed of weights and dropout; batch.seed is that of the data's order");
+  EXPECT_EQ(help["validation.sentences"], "sentences to decode at most; 0: all");
   EXPECT_EQ(help["memory"], "such as 4GB: batches are sized to fit; 0: use batch.tokens");
 }
 

@@ -38,7 +38,7 @@ TEST(Task, DataOfAnotherTaskAreRefusedWithWhatWouldFit) {
   expect_error<ConfigError>([&] { config.check(); },
                             "the model needs source and target (task translate), but the data has "
                             "text and label (task classify); give --source FILE --target FILE, or "
-                            "choose another model by --preset: label");
+                            "choose another model with --preset: label");
   config.data.label = "";
   expect_error<ConfigError>([&] { config.check(); }, "but the data has text (task language_model)");
   config.data = {};

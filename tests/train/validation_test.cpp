@@ -45,6 +45,17 @@ TEST(Validation, NaNIsNeverBest) {
   EXPECT_TRUE(is_best(Metric::kBleu, 0.6, state));
 }
 
+TEST(Validation, EqualScoresAreDecidedByTheLoss) {
+  TrainingState state;
+  EXPECT_FALSE(breaks_tie(0, 0.1, state));
+  state.best_step = 5, state.best_score = 100, state.best_loss = 0.2;
+  EXPECT_TRUE(breaks_tie(100, 0.1, state));
+  EXPECT_FALSE(breaks_tie(100, 0.2, state));
+  EXPECT_FALSE(breaks_tie(99, 0.1, state));
+  state.best_loss = 0;  // of a checkpoint that did not know it
+  EXPECT_FALSE(breaks_tie(100, 0.1, state));
+}
+
 TEST(Validation, LinesPastTheLearnedPositionsAreLeftOut) {
   const TemporaryDirectory directory;
   RunConfig config = small_run(directory.path());
@@ -70,7 +81,7 @@ TEST(Validation, ScoresOfOneFingerprintCanBeCompared) {
   const auto fingerprint = [&](const RunConfig& changed) {
     const TemporaryDirectory files;
     TrainingObserver nobody;
-    return Prepared(changed, {files.path()}, std::nullopt, nobody).validator->fingerprint();
+    return Prepared(changed, {files.path()}, std::nullopt, {}, nobody).validator->fingerprint();
   };
   const uint64_t before = fingerprint(config);
   const struct {
