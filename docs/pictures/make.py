@@ -23,6 +23,8 @@ PAGES = [("matrix", False, {"view": "matrix", "layer": LAYER, "head": "mean"}),
 def photograph(url, sentence, name, dark, state, size=(1280, 800)):
     with Browser(width=size[0], height=size[1], dark=dark) as browser:
         browser.open(url)
+        browser.wait("return !document.querySelector('#tour').hidden")
+        browser.click("#tour .quiet")
         browser.run("location.hash = new URLSearchParams(arguments[0])",
                     {**state, "source": sentence})
         browser.wait("return document.querySelector('#written').ariaBusy === 'false'"
