@@ -63,14 +63,18 @@ install(FILES ${PROJECT_BINARY_DIR}/attend-config.cmake
   COMPONENT attend_core)
 
 if(TARGET attend_cli)
-  set_target_properties(attend_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(attend_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
   install(TARGETS attend_cli COMPONENT attend_cli)
   if(NOT CMAKE_CROSSCOMPILING)
     set(printed ${PROJECT_BINARY_DIR}/cli)
+    set(ATTEND_ZSH_DIR ${CMAKE_INSTALL_DATADIR}/zsh/site-functions CACHE STRING
+      "Where completions for zsh are installed")
     install(FILES ${printed}/attend.bash RENAME attend
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT attend_cli)
     install(FILES ${printed}/attend.zsh RENAME _attend
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT attend_cli)
+      DESTINATION ${ATTEND_ZSH_DIR} COMPONENT attend_cli)
     install(FILES ${printed}/attend.fish
       DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT attend_cli)
     install(FILES ${printed}/attend.man RENAME attend.1
