@@ -4,6 +4,7 @@
 
 #include "attend/core.h"
 #include "attend/decode/alignment.h"
+#include "attend/decode/loaded_model.h"
 #include "attend/decode/score.h"
 #include "attend/decode/search.h"
 #include "attend/decode/text_generator.h"

@@ -29,6 +29,7 @@ LARGE = ["--model.transformer.width", "384", "--model.transformer.heads", "12", 
 
 # Notes when a map has been drawn, and what a hover costs: its listeners, and the frame after them.
 WATCH = f"""
+    try {{ localStorage.setItem('attend-tour', 'seen'); }} catch {{}} // its note would lie over the map
     window.drawn = 0;
     const draw = CanvasRenderingContext2D.prototype.drawImage;
     CanvasRenderingContext2D.prototype.drawImage = function (...given) {{

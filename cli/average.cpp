@@ -9,12 +9,12 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct AverageOptions {
   std::filesystem::path model, out;
   size_t last = 5;
 };
 
-int run_average(const Options& options) {
+int run_average(const AverageOptions& options) {
   const auto steps = average_checkpoints(options.model, options.last, options.out);
   fmt::print("{}: the mean of the weights at step{} {}\n", options.out.string(),
              steps.size() == 1 ? "" : "s", fmt::join(steps, ", "));
@@ -26,7 +26,7 @@ int run_average(const Options& options) {
 Command add_average(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("average", "Make one model of the newest checkpoints of a run");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AverageOptions>();
   parser->add_option("model", options->model, "model directory with its checkpoints")
       ->required()
       ->type_name("DIRECTORY");

@@ -17,7 +17,7 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   bool quick = false, json = false;
 };
 
@@ -52,7 +52,7 @@ double measure_flops(double budget) {
   return work / best;
 }
 
-Limits measure_limits(const Options& options) {
+Limits measure_limits(const BenchOptions& options) {
   const double budget = options.quick ? 0.1 : 0.5;
   Limits limits{};
   limits.flops = measure_flops(budget);
@@ -119,7 +119,7 @@ void print_json(const Limits& limits, const std::vector<Result>& results) {
   fmt::print("\n]}}\n");
 }
 
-int run_bench(const Options& options) {
+int run_bench(const BenchOptions& options) {
   const Limits limits = measure_limits(options);
   if (!options.json) print_table_head(limits);
   std::vector<Result> results;
@@ -135,7 +135,7 @@ int run_bench(const Options& options) {
 
 Command add_bench(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("bench", "Measure speed beside the limits of this machine");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   parser->add_flag("--quick", options->quick, "a fifth of the time, less exact");
   parser->add_flag("--json", options->json, "print one JSON object instead of a table");
   return {parser, [options] { return run_bench(*options); }};

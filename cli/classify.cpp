@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/decode/labels.h"
 #include "attend/decode/line_limit.h"
 #include "attend/io/json_text.h"
 #include "cli/commands.h"
-#include "cli/labels.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/text_input.h"
@@ -17,15 +17,15 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct ClassifyOptions {
   std::filesystem::path model, input = "-";
   size_t n_best = 1;
   Batching batching;
   bool json = false;
 };
 
-void print(const Options& options, const TextModel& model, size_t line, const std::string& text,
-           std::span<const double> log_probabilities) {
+void print(const ClassifyOptions& options, const TextModel& model, size_t line,
+           const std::string& text, std::span<const double> log_probabilities) {
   const auto best = best_labels(log_probabilities, options.n_best);
   if (options.json) {
     nlohmann::ordered_json labels = nlohmann::ordered_json::array();
@@ -44,7 +44,7 @@ void print(const Options& options, const TextModel& model, size_t line, const st
   fmt::print("\n");
 }
 
-int run_classify(const Options& options) {
+int run_classify(const ClassifyOptions& options) {
   const TextModel model = TextModel::load(options.model);
   model.classifier();  // says which command is for it if it gives no labels
   model.model->pack();
@@ -73,7 +73,7 @@ int run_classify(const Options& options) {
 
 Command add_classify(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("classify", "Label lines of text with a trained model");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClassifyOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");

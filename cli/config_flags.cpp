@@ -57,6 +57,13 @@ bool ConfigFlags::has_any() const {
   return std::ranges::any_of(order_, [&](const std::string& path) { return has(path); });
 }
 
+std::vector<std::string> ConfigFlags::given_paths() const {
+  std::vector<std::string> found;
+  std::ranges::copy_if(order_, std::back_inserter(found),
+                       [this](const std::string& path) { return has(path); });
+  return found;
+}
+
 std::optional<std::string> ConfigFlags::given(const std::string& path) const {
   const auto found = values_.find(path);
   if (found == values_.end()) return std::nullopt;  // was left out

@@ -49,6 +49,7 @@ class ConfigFlags {
 
   // What was given for the flag of this path.
   std::optional<std::string> text(const std::string& path) const { return given(path); }
+  std::vector<std::string> given_paths() const;
   // Whether the flag of this path was given, and whether any was.
   bool has(const std::string& path) const { return given(path).has_value(); }
   bool has_any() const;

@@ -7,13 +7,13 @@
 #include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
+#include "attend/decode/labels.h"
 #include "attend/decode/score.h"
 #include "attend/decode/text_likelihood.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
 #include "attend/train/task.h"
 #include "cli/evaluate_parts.h"
-#include "cli/labels.h"
 #include "cli/search_flags.h"
 
 namespace attend::cli {

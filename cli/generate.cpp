@@ -7,8 +7,6 @@
 
 #include "attend/base/escapes.h"
 #include "attend/decode/text_generator.h"
-#include "attend/train/run_config.h"
-#include "attend/train/task.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/generate_interactive.h"
@@ -23,7 +21,7 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct GenerateOptions {
   std::filesystem::path model, input, prompt_file;
   std::vector<std::string> prompts, stop;
   size_t samples = 1;
@@ -32,7 +30,7 @@ struct Options {
   ConfigFlags flags;
 };
 
-GenerationConfig config_of(const Options& options) {
+GenerationConfig config_of(const GenerateOptions& options) {
   GenerationConfig config;
   options.flags.apply(config);
   config.samples = options.samples;
@@ -47,7 +45,7 @@ GenerationConfig config_of(const Options& options) {
 }
 
 // Options that would do nothing, or exclude each other.
-void check(const Options& options) {
+void check(const GenerateOptions& options) {
   const bool from_arguments = !options.prompts.empty(), from_lines = !options.input.empty(),
              from_file = !options.prompt_file.empty();
   if (from_arguments + from_lines + from_file > 1) {
@@ -71,15 +69,9 @@ void check(const Options& options) {
   }
 }
 
-// Tokens that a language model read at once when it was trained, where its directory tells.
-std::optional<size_t> trained_context(const ModelDirectory& directory, const TextModel& model) {
-  if (!std::filesystem::exists(directory.training())) return std::nullopt;
-  return context_of(trained_config(directory), model.model->signature());
-}
-
 class Generating {
  public:
-  Generating(const Options& options, const TextGenerator& generator, GenerateNotes& notes,
+  Generating(const GenerateOptions& options, const TextGenerator& generator, GenerateNotes& notes,
              const std::atomic<bool>& stop)
       : generator_(generator),
         notes_(notes),
@@ -111,7 +103,7 @@ class Generating {
   size_t done_ = 0;  // prompts
 };
 
-std::vector<std::string> prompts_of_arguments(const Options& options) {
+std::vector<std::string> prompts_of_arguments(const GenerateOptions& options) {
   std::vector<std::string> prompts;
   for (const std::string& prompt : options.prompts) {
     prompts.push_back(repaired(prompt, fmt::format("prompt {}", prompts.size() + 1)));
@@ -126,7 +118,8 @@ std::string prompt_of_file(const std::filesystem::path& file) {
   return prompt;
 }
 
-void generate_lines(const Options& options, Generating& generate, const std::atomic<bool>& stop) {
+void generate_lines(const GenerateOptions& options, Generating& generate,
+                    const std::atomic<bool>& stop) {
   constexpr size_t kWindow = 1024;
   if (options.input.empty() && isatty(STDIN_FILENO) != 0) {
     notify(
@@ -146,7 +139,7 @@ void generate_lines(const Options& options, Generating& generate, const std::ato
   }
 }
 
-int run_generate(const Options& options) {
+int run_generate(const GenerateOptions& options) {
   GenerationConfig config = config_of(options);
   TextModel model = TextModel::load(options.model);
   model.model->pack();
@@ -177,7 +170,7 @@ int run_generate(const Options& options) {
 
 Command add_generate(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("generate", "Continue text with a trained language model");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");

@@ -34,7 +34,7 @@ size_t line_width() {
 }
 
 // Words in lines of at most `width` columns.
-std::vector<std::string> wrapped(const std::string& text, size_t width) {
+std::vector<std::string> wrapped_help(const std::string& text, size_t width) {
   std::vector<std::string> lines(1);
   for (const std::string& word : CLI::detail::split(text, ' ')) {
     std::string& line = lines.back();
@@ -55,7 +55,7 @@ std::string row(const std::string& names, const std::string& text, size_t width)
   std::string out = fmt::format("{:{}}{}", "", kIndent, names);
   if (kIndent + names.size() + 1 > column) out += "\n";
   bool first = out.back() != '\n';
-  for (const std::string& line : wrapped(text, width - column)) {
+  for (const std::string& line : wrapped_help(text, width - column)) {
     out += first ? std::string(column - kIndent - names.size(), ' ') : std::string(column, ' ');
     out += line + "\n";
     first = false;
@@ -138,7 +138,7 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
   for (const std::string& line : CLI::detail::split(info.footer, '\n')) {
     if (info.footer.empty()) break;
     const bool example = line.starts_with(' ');
-    for (const std::string& part : example ? std::vector{line} : wrapped(line, width)) {
+    for (const std::string& part : example ? std::vector{line} : wrapped_help(line, width)) {
       text += part + "\n";
     }
   }

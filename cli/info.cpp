@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InfoOptions {
   std::filesystem::path model;
   bool json = false;
 };
@@ -186,7 +186,7 @@ void print(const Json& info) {
   }
 }
 
-int run_info(const Options& options) {
+int run_info(const InfoOptions& options) {
   const Json info = describe(options.model);
   if (options.json) {
     fmt::print("{}\n", info.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -201,7 +201,7 @@ int run_info(const Options& options) {
 Command add_info(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("info", "Show a model's parameters, vocabularies, settings and training");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");

@@ -9,7 +9,7 @@ namespace attend::cli {
 namespace {
 
 std::string_view first_message;
-std::atomic<bool> stop{false}, ends_program{false};
+std::atomic<bool> stop_requested{false}, ends_program{false};
 std::atomic<int> stop_signal{0};
 std::atomic<double> stopped_at{0};
 
@@ -22,11 +22,11 @@ double seconds_now() {
 void on_signal(int number) {
   // timeout(1) and its like tell the program and then its whole group: what comes within a second
   // is still the first one.
-  if (stop && seconds_now() - stopped_at < 1.0) {
+  if (stop_requested && seconds_now() - stopped_at < 1.0) {
     if (number == SIGTERM) stop_signal = number;
     return;
   }
-  if (stop || ends_program) {
+  if (stop_requested || ends_program) {
     signal(number, SIG_DFL);
     raise(number);
     return;
@@ -35,7 +35,7 @@ void on_signal(int number) {
       ::write(STDERR_FILENO, first_message.data(), first_message.size());
   stopped_at = seconds_now();
   stop_signal = number;
-  stop = true;
+  stop_requested = true;
 }
 
 }  // namespace
@@ -44,13 +44,13 @@ const std::atomic<bool>& stop_on_signals(std::string_view message) {
   first_message = message;
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
-  return stop;
+  return stop_requested;
 }
 
 int stopped_exit_code() { return 128 + stop_signal; }
 
 void forget_interrupt() {
-  if (stop_signal == SIGINT) stop = false;
+  if (stop_signal == SIGINT) stop_requested = false;
 }
 
 SignalsEndProgram::SignalsEndProgram() { ends_program = true; }

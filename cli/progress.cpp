@@ -94,7 +94,7 @@ std::string Progress::line_of(const TrainingReport& r) const {
   if (!validation_.empty()) line += "  " + coloured(colours_, Colour::kCyan, validation_);
   if (r.bad_updates > 0) {
     line += "  " +
-            coloured(colours_, Colour::kYellow, fmt::format("{} updates left out", r.bad_updates));
+            coloured(colours_, Colour::kYellow, fmt::format("{} updates skipped", r.bad_updates));
   }
   return line + "  " + grey(memory_text(peak_memory()));
 }

@@ -19,7 +19,7 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct ScoreOptions {
   std::filesystem::path model, source = "-", target;
   Batching batching;
   bool mean = false, tokens = false, json = false;
@@ -27,7 +27,7 @@ struct Options {
 };
 
 // A line of links for each pair.
-std::vector<std::string> links_of(const Options& options, const TextModel& model,
+std::vector<std::string> links_of(const ScoreOptions& options, const TextModel& model,
                                   const LinePairs& pairs) {
   const AlignmentConfig config = options.alignments.config();
   std::vector<std::string> lines;
@@ -57,8 +57,8 @@ void print_json(size_t line, const std::vector<std::string>& pieces, const Score
   fmt::print("{}\n", output_text(json_text(object)));
 }
 
-void print(const Options& options, const Tokenizer& tokenizer, size_t line, const ScoredText& text,
-           const std::string* links) {
+void print(const ScoreOptions& options, const Tokenizer& tokenizer, size_t line,
+           const ScoredText& text, const std::string* links) {
   const std::vector<std::string> pieces = pieces_of(tokenizer, text);
   if (options.json) return print_json(line, pieces, text.scored, links);
   const double count = options.mean ? static_cast<double>(pieces.size()) : 1.0;
@@ -96,7 +96,7 @@ std::optional<TooLong> cut(LinePairs& pairs, const Side& source, const Side& tar
   return std::nullopt;
 }
 
-int run_score(const Options& options) {
+int run_score(const ScoreOptions& options) {
   const TextModel model = TextModel::load(options.model);
   const ColumnSpec written = model.written();
   const std::optional<ColumnSpec> read = model.read();
@@ -133,7 +133,7 @@ int run_score(const Options& options) {
 Command add_score(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("score", "Print how probable a model finds given translations");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScoreOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");

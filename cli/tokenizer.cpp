@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kWindow = 1024;  // lines
 
-struct TrainOptions {
+struct TokenizerTrainOptions {
   std::vector<std::filesystem::path> files = {"-"};
   std::filesystem::path out;
   ConfigFlags flags;
@@ -33,7 +33,7 @@ struct CodeOptions {
   bool ids = false;
 };
 
-int run_train(const TrainOptions& options) {
+int run_train(const TokenizerTrainOptions& options) {
   TokenizerConfig config;
   options.flags.apply(config);
   std::unique_ptr<LineReader> reader;
@@ -135,7 +135,7 @@ int run_decode(const CodeOptions& options) {
   });
 }
 
-CLI::App* add_train_parser(CLI::App& parent, TrainOptions& options) {
+CLI::App* add_train_parser(CLI::App& parent, TokenizerTrainOptions& options) {
   CLI::App* parser = parent.add_subcommand("train", "Make a tokenizer from text");
   parser->add_option("files", options.files, "text files, also .gz (default: standard input)")
       ->type_name("FILE");
@@ -170,7 +170,7 @@ CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::str
 Command add_tokenizer(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("tokenizer", "Train a tokenizer, encode and decode text");
   require_subcommand(*parser);
-  auto train = std::make_shared<TrainOptions>();
+  auto train = std::make_shared<TokenizerTrainOptions>();
   auto encode = std::make_shared<CodeOptions>(), decode = std::make_shared<CodeOptions>();
   const CLI::App* train_parser = add_train_parser(*parser, *train);
   CLI::App* encode_parser =

@@ -23,7 +23,7 @@
 namespace attend::cli {
 namespace {
 
-struct Options {
+struct TranslateOptions {
   std::filesystem::path model;
   std::vector<std::filesystem::path> others;  // of an ensemble
   std::vector<std::string> texts;
@@ -43,13 +43,13 @@ std::span<const int32_t> bare_source(const TextModel& model, const Translation& 
   return std::span(t.source).subspan(start, t.source.size() - framing.extra());
 }
 
-std::string links_of(const Options& options, const TextModel& model, const Translation& t,
+std::string links_of(const TranslateOptions& options, const TextModel& model, const Translation& t,
                      size_t i) {
   return options.alignments.line(t.alignments[i], model, bare_source(model, t),
                                  t.hypotheses[i].tokens);
 }
 
-nlohmann::ordered_json as_json(const Options& options, const TextModel& model, size_t line,
+nlohmann::ordered_json as_json(const TranslateOptions& options, const TextModel& model, size_t line,
                                const std::string& source, const Translation& t) {
   nlohmann::ordered_json hypotheses = nlohmann::ordered_json::array();
   for (size_t i = 0; i < t.texts.size(); ++i) {
@@ -68,7 +68,7 @@ nlohmann::ordered_json as_json(const Options& options, const TextModel& model, s
 }
 
 // What follows the text of a hypothesis, and the map below it.
-std::string after_text(const Options& options, const TextModel& model, bool with_score,
+std::string after_text(const TranslateOptions& options, const TextModel& model, bool with_score,
                        const Translation& t, size_t i) {
   std::string text;
   if (with_score) text += fmt::format(" ||| {:.4f}", t.hypotheses[i].score);
@@ -105,7 +105,7 @@ std::string drawn(const TextModel& model, const std::string& source, const Trans
   return draw_terminal({&map, 1}, terminal_style());
 }
 
-void print(const Options& options, const TextModel& model, bool many, size_t line,
+void print(const TranslateOptions& options, const TextModel& model, bool many, size_t line,
            const std::string& source, const Translation& t) {
   if (options.json) {
     fmt::print("{}\n", output_text(json_text(as_json(options, model, line, source, t))));
@@ -150,7 +150,7 @@ void ban(const std::string& text, const Tokenizer& tokenizer, TokenSequences& ba
 // Lines to translate: the texts of the command line, or a file.
 class Input {
  public:
-  explicit Input(const Options& options) {
+  explicit Input(const TranslateOptions& options) {
     for (const std::string& text : options.texts) texts_.push_back(repaired(text, "the text"));
     if (!texts_.empty()) return;
     const bool waits = options.input.empty() && isatty(STDIN_FILENO) != 0;
@@ -175,7 +175,7 @@ class Input {
 };
 
 // What the parser cannot say by itself: options that would do nothing.
-void check(const Options& options) {
+void check(const TranslateOptions& options) {
   if (!options.texts.empty() && !options.input.empty()) {
     throw CLI::ValidationError("--input", "does not go with a text as an argument");
   }
@@ -199,7 +199,7 @@ void check(const Options& options) {
   options.alignments.check(options.draw);
 }
 
-int run_translate(const Options& options) {
+int run_translate(const TranslateOptions& options) {
   std::vector<TextModel> models;
   const auto load = [&models](const std::filesystem::path& directory) {
     models.push_back(TextModel::load(directory));
@@ -242,7 +242,7 @@ int run_translate(const Options& options) {
 
 Command add_translate(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("translate", "Rewrite lines of text with a trained model");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TranslateOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");

@@ -57,6 +57,19 @@ expect(2 "--format: unknown format 'bmp'; there are: terminal, svg, png" inspect
 expect(2 "--columns, --colours: are for the terminal" inspect x a --columns 40 --out b.SVG)
 expect(2 "--port: should be a whole number from 0 to 65535, not '99999'" explore x --port 99999)
 
+# Lessons.
+expect(0 "^1  One fixed vector +fixed vector, with attention\n2  Alignment +recurrent\n.*\n9  Language models +language model\n$"
+  explore --list-lessons)
+expect(2 "--lesson: should be a whole number from 1 to 9, not '10'" explore --lesson 10)
+expect(2 "--lesson: opens models of its own; leave out x" explore x --lesson 1)
+expect(2 "--steps: needs --lesson" explore x --steps 5)
+expect(2 "no model; give a model directory, or --lesson N" explore)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=HOME XDG_CACHE_HOME=relative ${ATTEND} explore --lesson 1
+  RESULT_VARIABLE result ERROR_VARIABLE err)
+if(NOT result EQUAL 1 OR NOT err MATCHES "no place to keep the models of lessons; set XDG_CACHE_HOME or HOME")
+  message(FATAL_ERROR "A lesson without a cache: exit ${result}, ${err}")
+endif()
+
 # Every command has a help with examples.
 foreach(command train translate generate classify score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
@@ -73,6 +86,8 @@ foreach(command train translate generate classify inspect explore score evaluate
     message(SEND_ERROR "attend ${command} --help has ${count} lines:\n${help}")
   endif()
 endforeach()
+expect(2 "--time plans the steps; give --time or --steps, not both" train --source a --target b --out c --time 10m --steps 5)
+expect(2 "--time should be a time such as 90s, 30m or 1h30m, not '10'" train --source a --target b --out c --time 10)
 expect(0 "^Usage: attend train .*[0-9]+ more settings: attend train --help-all\n" train --help)
 expect(0 "--valid-source FILE.*--model.transformer.width 1..65536" train --help-all)
 expect(0 "^Usage: attend train \\[config\\] \\[OPTIONS\\]\n" help train)
@@ -162,7 +177,7 @@ expect(0 "trained 1 steps" train --preset tiny --source ${WORK}/months --target 
 file(WRITE ${WORK}/lines "may\n\n  \nmay\njanuary january\nmay\n")
 expect(1 "^[^\n]+\n\n\n[^\n]+\nattend: [^\n]*lines:5: the line has 15 tokens, but the model has learned positions for 11; break it"
   translate ${model} --input ${WORK}/lines)
-expect(1 "lines:1: the line has 3 tokens, but at most 2 are allowed.*raise --longest-line" translate ${model}
+expect(1 "lines:1: the line has 3 tokens, but at most 2 are allowed.*raise the limit .longest_line." translate ${model}
   --input ${WORK}/lines --longest-line 2)
 expect(0 "^0 [|][|][|]  [|][|][|] 0.0000\n1 [|][|][|]  [|][|][|] 0.0000\n$" translate ${model} --input ${WORK}/blank --n-best 2 --window 1)
 expect(0 "^{.line.:0,.source.:..,.translations.:.{.text.:..,.score.:0.0," translate ${model}

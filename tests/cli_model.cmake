@@ -49,7 +49,7 @@ expect(0 "trained 1 steps" train ${WORK}/preset.yaml --model.preset vanilla ${wo
   --out ${WORK}/preset --model.rnn.hidden 8)
 expect(0 "preset vanilla.*attention +none" info ${WORK}/preset)
 file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau, rnn: {hidden: 8}}\n")
-expect(1 "are for preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${words} --out ${none})
+expect(1 "has model settings for preset bahdanau" train ${WORK}/preset.yaml --preset vanilla ${words} --out ${none})
 
 # A signal stops it, and it says how to go on.
 execute_process(COMMAND timeout --preserve-status -s INT 3 ${ATTEND} train ${small} ${words} --out ${WORK}/stopped
@@ -105,7 +105,7 @@ execute_process(COMMAND cp -r ${model} ${WORK}/again)
 expect(0 "resumed at step 100:.*trained 103 steps; model in ${WORK}/again" train ${WORK}/again --steps +3)
 expect(0 "now optimizer.rate = 0.0005 .*trained 104 steps" train ${WORK}/again --steps +1 --optimizer.rate 5e-4)
 file(MAKE_DIRECTORY ${WORK}/nothing)
-expect(1 "nothing has no attend.yaml, so it is not a model that `attend train` made" train ${WORK}/nothing)
+expect(1 "nothing has no attend.yaml, so `attend train` did not make it" train ${WORK}/nothing)
 
 # Lines keep their order, from a file and through a pipe.
 expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${model} --input ${WORK}/words)
@@ -286,10 +286,10 @@ expect(0 "^very▁good\nbad\n" tokenizer encode ${WORK}/label --column label)
 set(INPUT ${WORK}/words)
 
 # A command for another kind of model names the right one.
-expect(1 "writes no sequences: it is a label model; use `attend classify`" translate ${WORK}/label --input ${WORK}/texts)
-expect(1 "writes no sequences: it is a label model; use `attend classify`" score ${WORK}/label
+expect(1 "writes no sequences: it is a label model; use classify" translate ${WORK}/label --input ${WORK}/texts)
+expect(1 "writes no sequences: it is a label model; use classify" score ${WORK}/label
   --source ${WORK}/texts --target ${WORK}/labels)
-expect(1 "gives no labels: it is a transformer model; use `attend translate`" classify ${model} --input ${WORK}/words)
+expect(1 "gives no labels: it is a transformer model; use translate" classify ${model} --input ${WORK}/words)
 expect(1 "reads one text and writes another; give --source FILE --target FILE" evaluate ${model} ${files})
 
 # A settings file of the time when labels were targets, and its label model an encoder beside them.
@@ -302,8 +302,14 @@ expect(0 "trained 3 steps" train ${WORK}/old/attend.yaml --steps +1)
 
 file(RENAME ${WORK}/label ${WORK}/classes)
 expect(1 "labels:1: a label of 2 tokens, but a label is one" ${label} ${files} --vocabulary.target-kind word)
-expect(1 "the data has text and label .task classify.; give --source FILE --target FILE, or choose another model by --preset: label"
-  train ${settings} ${files})
+expect(1 "the data has text and label .task classify.; give --source FILE --target FILE, or choose another model with --preset: label"
+  train --preset tiny ${settings} ${files})
+# Where no model is named, the text decides.
+expect(0 "tokens: characters.*model: label, 128 wide.*trained 2 steps" train ${files} --out ${WORK}/label --steps 2)
+expect(0 "trained 3 steps" train ${files} --out ${WORK}/label --steps +1)
+expect(1 "1s is too little time: this machine can do only 0 steps" train ${files} --out ${WORK}/hurry --time 1s)
+expect(0 "{.message.:.now training.steps = 4 .*{.step.:4,.*{.end.:.all_steps.,.step.:4,.best_step.:0,.model.:" train ${files}
+  --out ${WORK}/label --steps +1 --json --training.report-every 1)
 file(WRITE ${WORK}/other "fine\ndull\nfine\ndull\n")
 file(REMOVE_RECURSE ${WORK}/label)
 expect(0 "trained 60 steps" train --preset bahdanau ${settings} --model.rnn.hidden 32
@@ -408,7 +414,7 @@ expect(0 "." inspect ${one} may --show gradient)
 expect(0 "." inspect ${one} may --show lens)
 expect(0 "." translate ${one} --input ${WORK}/words --alignments)
 expect(0 "^01\n +j +a +n +u +a +r +y *\n" translate ${one} --input ${WORK}/words --draw)
-expect(1 "reads a source before it writes; use `attend translate`" generate ${one} may)
+expect(1 "reads a source before it writes; use translate" generate ${one} may)
 string(REPEAT "may" 20 long)
 file(WRITE ${WORK}/long "${long}m\n")
 expect(0 "^.+\n$" translate ${one} --input ${WORK}/long)
@@ -418,18 +424,18 @@ expect(1 "one sequence, which has one vocabulary" train --preset gpt-nano ${word
   --vocabulary.kind character --vocabulary.joint=false)
 
 # Each command names the one that is for a model.
-expect(1 "reads nothing but the text that it writes.*use `attend generate`" translate ${writer})
-expect(1 "gives no labels: it is a gpt model; use `attend generate`" classify ${writer})
-expect(1 "reads a source before it writes; use `attend translate`" generate ${model} may)
-expect(1 "writes no sequences: it is a label model; use `attend classify`" generate ${WORK}/classes fine)
+expect(1 "reads nothing but the text that it writes.*use generate" translate ${writer})
+expect(1 "gives no labels: it is a gpt model; use generate" classify ${writer})
+expect(1 "reads a source before it writes; use translate" generate ${model} may)
+expect(1 "writes no sequences: it is a label model; use classify" generate ${WORK}/classes fine)
 
 # The mean of checkpoints is a model; several references of one source count as one.
 expect(0 "mean: the mean of the weights at steps 90, 100" average ${model} --last 2 --out ${WORK}/mean)
 expect(0 "^01\n05\n" translate ${WORK}/mean --input ${WORK}/words)
-expect(1 "there is a model in it, but no checkpoint to resume from.*--overwrite" train ${small} ${words}
+expect(1 "has a model, but no checkpoint to resume from.*--overwrite" train ${small} ${words}
   --out ${WORK}/mean)
-expect(1 "once: there is another model in it" average ${model} --last 2 --out ${WORK}/once)
-expect(1 "there are 2 whole checkpoints, not 9" average ${model} --last 9 --out ${WORK}/mean)
+expect(1 "once has another model" average ${model} --last 2 --out ${WORK}/once)
+expect(1 "has 2 whole checkpoints, not 9" average ${model} --last 9 --out ${WORK}/mean)
 file(WRITE ${WORK}/several.tsv "january\t1\njanuary\t01\nmay\t05\n")
 expect(0 "accuracy +66.67" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy)
 expect(0 "accuracy +100.00" evaluate ${model} --source ${WORK}/several.tsv --metric accuracy --grouped)
@@ -518,7 +524,7 @@ foreach(step 90 100)
   file(REMOVE ${damaged}/checkpoints/step-${step}/manifest.json)
 endforeach()
 foreach(option --dry-run "--steps;200" "--steps;+1")
-  expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*or begin anew with --overwrite"
+  expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*or overwrite the model"
     ${again} ${option})
 endforeach()
 expect(0 "trained 1 steps" ${again} --overwrite --steps +1)

@@ -1,6 +1,6 @@
-// The one attention op. Query, key, value; a score, a mask, a bias, a weighting: every mechanism of
-// the family is a point in that space. Where the point allows it the op runs fused, in memory
-// linear in the length; it says which path it took, and why.
+// The one attention op. A mechanism is a combination of a score, a mask, biases and a weighting.
+// Where the combination allows it, the op runs fused, in memory linear in the length. The result
+// says which path was taken, and why.
 #pragma once
 
 #include <optional>
@@ -27,17 +27,17 @@ struct ShawPositions {
 };
 
 // How many queries and keys of each sequence came before those of a call, as in the steps of a
-// decoder; none where empty.
+// decoder; empty: none.
 struct EarlierRows {
   std::vector<int32_t> queries = {}, keys = {};
 };
 
-// The score is (softcap(scale s) + bias) / temperature; a mask then takes pairs away, and what is
-// left is weighted. All extents are checked; an Error names the values.
+// The score is (softcap(scale s) + bias) / temperature; then pairs are masked, and the rest is
+// weighted. All extents are checked; errors name the values.
 struct AttentionOptions {
   size_t heads = 1;
   size_t kv_heads = 0;  // 0: as many as heads; head h reads key head h / (heads / kv_heads)
-  std::optional<Packing> queries = {}, keys = {};  // one sequence of all rows where none is given
+  std::optional<Packing> queries = {}, keys = {};  // none: all rows are one sequence
 
   std::vector<int32_t> key_lengths = {};  // how many rows of each key sequence are in use, as in a
                                           // cache; all where empty. The others are not read.
@@ -58,13 +58,15 @@ struct AttentionOptions {
   Tensor sinks = {};     // [heads]: the score of a key that gives nothing; softmax only
   float dropout = 0.0f;  // of the weights, in training
 
-  std::string name = {};     // what a Recorder calls this layer; "attention" where empty
+  std::string name = {};     // the layer's name for a Recorder; empty: "attention"
   EarlierRows earlier = {};  // for a Recorder
-  bool plain = false;        // takes the plain path even where the fused one is open
+  bool plain = false;        // takes the plain path even where the fused one is possible
 };
 
+// How the op was computed: fused, or plain, with all weights in memory.
 enum class AttentionPath { kFused, kPlain };
 
+// The result of attention().
 struct Attended {
   Tensor output;           // [q rows, heads x value width]
   Tensor lse;              // [q rows, heads], off the tape; fused softmax only
@@ -73,7 +75,9 @@ struct Attended {
   std::string reason;  // why the plain path was taken
 };
 
-// q [q rows, heads x width], k [k rows, kv_heads x width], v [k rows, kv_heads x value width].
+// q [q rows, heads x width], k [k rows, kv_heads x width], v [k rows, kv_heads x value width]. On
+// the tape. Throws ShapeError for extents that do not fit, ConfigError for options that contradict
+// each other.
 Attended attention(const Tensor& q, const Tensor& k, const Tensor& v,
                    const AttentionOptions& options = {});
 

@@ -9,21 +9,21 @@ namespace attend {
 // others those of the power below, then every other one of the power above.
 std::vector<float> alibi_slopes(size_t heads);
 
-// -slope |distance|, for distances up to `farthest` either way.
+// -slope |distance|, for distances up to `farthest` in both directions.
 RelativeBias alibi(size_t heads, size_t farthest);
 
-// T5's buckets (Raffel et al., 2020): near distances have one each, far ones share, growing with
-// the logarithm, and beyond `farthest` all share the last.
+// T5's buckets (Raffel et al., 2020): each small distance has its own bucket, larger ones share
+// buckets that grow logarithmically, and all beyond `farthest` share the last.
 struct T5Buckets {
   size_t count = 32;
   size_t farthest = 128;
   bool bidirectional = true;  // otherwise all keys ahead of the query share bucket 0
 
-  size_t of(int64_t distance) const;  // key minus query
+  size_t of(int64_t distance) const;  // of key position minus query position
 };
 
-// One learned value for each bucket and head, table [buckets, heads], for distances up to `reach`
-// either way.
+// One learned value per bucket and head, table [buckets, heads], for distances up to `reach` in
+// both directions.
 RelativeBias t5_bias(const Tensor& table, const T5Buckets& buckets, size_t reach);
 
 }  // namespace attend

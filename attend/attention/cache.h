@@ -1,4 +1,4 @@
-// What a decoder keeps of the keys and values it has seen, sequence by sequence.
+// The keys and values that a decoder has seen, by sequence.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,29 @@
 
 namespace attend {
 
-// Grows as rows are added. With a window it rolls: the last two windows of keys of a sequence are
-// kept, and up to as many before them, which Mask::left hides; so it can be rewound by a window.
-// What a long prompt took beyond that is given back by the next append. Memory is reserved ahead,
-// so that a step seldom allocates. Not on the tape.
+// Grows as rows are added. With a window it rolls: it keeps the last two windows of keys of each
+// sequence, and up to as many before them, which Mask::left hides, so that it can be rewound by a
+// window. Memory that a long prompt took beyond that is released by the next append. Memory is
+// reserved ahead, so that a step rarely allocates. Not on the tape; not for use by several threads
+// at once.
 class KeyValueCache {
  public:
   KeyValueCache() = default;
   explicit KeyValueCache(size_t sequences, size_t window = 0);  // 0: everything
   KeyValueCache(const KeyValueCache& other);                    // with memory of its own
+  // Copies, with memory of its own.
   KeyValueCache& operator=(const KeyValueCache& other) { return *this = KeyValueCache(other); }
   KeyValueCache(KeyValueCache&&) = default;
   KeyValueCache& operator=(KeyValueCache&&) = default;
   ~KeyValueCache() = default;
 
+  // How many sequences, and the window; 0: none.
   size_t sequences() const { return lengths_.size(); }
   size_t window() const { return window_; }
-  std::span<const int32_t> lengths() const { return lengths_; }  // of what is kept
-  std::span<const int32_t> seen() const { return seen_; }        // of all that was ever added
+  std::span<const int32_t> lengths() const { return lengths_; }  // rows kept
+  std::span<const int32_t> seen() const { return seen_; }        // rows ever added
 
-  // Adds the rows of k and v, some to each sequence as `rows` says; widths must stay the same.
+  // Adds the rows of k and v to the sequences, as `rows` divides them; widths must stay the same.
   void append(const Packing& rows, const Tensor& k, const Tensor& v);
 
   // Tables of all sequences, capacity() rows each; lengths() of them are in use. A bias or a mask
@@ -41,16 +44,16 @@ class KeyValueCache {
 
   // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
   void reorder(std::span<const size_t> parents);
-  // More sequences join behind the others: empty ones, or all of another cache with its rows.
+  // Appends sequences: empty ones, or all of another cache with their rows.
   void admit(size_t sequences);
   void admit(const KeyValueCache& more);
-  // Sequence i forgets all but its first seen[i] rows. Throws ShapeError where it has seen fewer,
-  // or where a window has dropped rows that the next one would look at.
+  // Sequence i keeps only its first seen[i] rows. Throws ShapeError if it has seen fewer, or if the
+  // window has dropped rows that are needed again.
   void rewind(std::span<const int32_t> seen);
-  void clear();
+  void clear();  // removes all rows
 
-  // A layer's bias by distance, [heads, 2 reach + 1], left here so that a step finds that of the
-  // step before. It is made again as the capacity grows.
+  // A layer's bias by distance, [heads, 2 reach + 1], kept here from step to step. It is made again
+  // when the capacity grows.
   Tensor distances;
 
  private:

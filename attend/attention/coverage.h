@@ -1,6 +1,6 @@
-// Additive attention that remembers where it looked, one query of a decoder after another:
-// location-aware (Chorowski et al., 2015), coverage (Tu et al., 2016; See et al., 2017), and both
-// at once (Shen et al., 2018).
+// Additive attention that remembers where it attended at earlier steps of a decoder: location-aware
+// (Chorowski et al., 2015), coverage (Tu et al., 2016; See et al., 2017), and both at once (Shen et
+// al., 2018).
 #pragma once
 
 #include <string>
@@ -17,34 +17,34 @@ enum class Remembered {
 };
 std::string_view name_of(Remembered remembered);
 
-// Coverage as it is by default; location-aware with kLast and filters.
+// The default is coverage; kLast with filters is location-aware attention.
 struct CoverageConfig {
   size_t width = 0;      // of queries
   size_t key_width = 0;  // 0: width
-  size_t hidden = 0;     // in which queries and keys are compared; 0: width
+  size_t hidden = 0;     // width in which queries and keys are compared; 0: width
   Remembered remembered = Remembered::kSum;
-  size_t filters = 0;       // convolutions of what is remembered; 0: it is the one feature itself
+  size_t filters = 0;       // convolutions of what is remembered; 0: none, it is itself the feature
   size_t filter_width = 0;  // odd; with filters only
 };
 
-// Sources, projected once for all steps.
+// The sources of a batch, projected once for all steps.
 struct CoverageSource {
   Tensor keys;    // U k [key rows, hidden]
   Tensor values;  // [key rows, any]
   Packing packing;
 };
 
-// Where the sequences of a decoder have looked.
+// Where the sequences of a decoder have attended.
 struct CoverageState {
-  Alignment alignment;              // which source each sequence looks at
+  Alignment alignment;              // which source each sequence reads
   Tensor remembered;                // [pairs], on the tape
-  std::vector<int32_t> steps = {};  // that each sequence has taken
+  std::vector<int32_t> steps = {};  // taken by each sequence
 
   // Sequence i becomes what sequence parents[i] was; there may be more or fewer than before.
   void reorder(std::span<const size_t> parents);
-  // The sequences and sources of another join behind these.
+  // Appends the sequences and sources of another state.
   void admit(const CoverageState& more);
-  // The sources of these numbers are left, in that order: all that sequences look at.
+  // Keeps only these sources, in that order. Every sequence's source must be among them.
   void retire_sources(std::span<const size_t> kept);
 };
 
@@ -66,9 +66,10 @@ struct CoverageAttention {
 
   // k [key rows, key_width], values [key rows, any].
   CoverageSource remember(const Tensor& k, const Tensor& values, const Packing& packing) const;
-  // A sequence for each source, which has looked nowhere.
+  // One sequence for each source, before its first step.
   CoverageState start(const CoverageSource& source) const;
 
+  // The result of a step.
   struct Step {
     Tensor output;   // y [sequences, any]
     Tensor weights;  // a [pairs]
@@ -79,8 +80,9 @@ struct CoverageAttention {
   void visit(Visitor& v);
 };
 
-// What looking again at the same places costs (See et al., 2017): sum_j min(a_j, c_j) of each
-// sequence, [sequences], with the weights of a step and the coverage before it, [pairs] both.
+// The coverage loss, which penalises attending to the same places again (See et al., 2017): sum_j
+// min(a_j, c_j) of each sequence, [sequences], with the weights of a step and the coverage before
+// it, [pairs] both.
 Tensor coverage_loss(const Alignment& at, const Tensor& weights, const Tensor& coverage);
 
 }  // namespace attend

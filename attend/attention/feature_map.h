@@ -12,15 +12,15 @@ struct FeatureMapConfig {
   size_t key_channels = 0;    // of queries and keys; 0: an eighth of channels
   size_t value_channels = 0;  // 0: half of channels
   size_t heads = 1;
-  size_t pool =
-      1;  // keys and values are the maxima of squares of this side: 2 saves 3/4 of the work
+  // Keys and values are max-pooled over squares of this side; 2 saves 3/4 of the work.
+  size_t pool = 1;
 };
 
 // x + gate attention(x), by 1x1 convolutions, which are linear layers over pixels. The gate starts
-// at 0, so that the layer starts as the identity and a trained network can take it in.
+// at 0, so that the layer starts as the identity and can be added to a trained network.
 struct FeatureMapAttention {
   FeatureMapConfig config;
-  std::string name;  // for a Recorder: one sequence an image, pixels row by row
+  std::string name;  // for a Recorder, to which an image is one sequence, pixels row by row
   Linear query, key, value, output;
   Tensor gate;  // [1]
 

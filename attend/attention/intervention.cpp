@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-thread_local Intervention* current = nullptr;
+thread_local Intervention* active_intervention = nullptr;
 
 bool is_of(const HeadsOf& heads, const HeadCall& call) {
   return heads.layer == call.layer && (!heads.head || *heads.head == call.head);
@@ -23,9 +23,9 @@ std::optional<size_t> place_in(size_t number, size_t first, size_t count) {
 
 }  // namespace
 
-Intervention::Intervention() : before_(current) { current = this; }
+Intervention::Intervention() : before_(active_intervention) { active_intervention = this; }
 
-Intervention::~Intervention() { current = before_; }
+Intervention::~Intervention() { active_intervention = before_; }
 
 Intervention& Intervention::knock_out(HeadsOf heads) {
   knocked_out_.push_back(std::move(heads));
@@ -92,10 +92,11 @@ Tensor Intervention::weights(const HeadCall& call, const Tensor& weights) const 
   return kept.defined() ? where(kept, weights, put) : weights;
 }
 
-const Intervention* current_intervention() { return current; }
+const Intervention* current_intervention() { return active_intervention; }
 
 const Intervention* intervention_in(const std::string& layer) {
-  return current != nullptr && current->changes(layer) ? current : nullptr;
+  return active_intervention != nullptr && active_intervention->changes(layer) ? active_intervention
+                                                                               : nullptr;
 }
 
 }  // namespace attend

@@ -1,6 +1,6 @@
-// Changing attention to see what follows from it. While an Intervention is installed in a thread,
-// named attention layers that this thread runs use the weights it leaves them. Layers that it does
-// not name, and passes without one, run as they always do. Nothing of a model changes.
+// Changing attention to see the effect. While an Intervention is installed in a thread, the
+// attention layers that it names use the weights it sets. Other layers run as usual, and the model
+// itself is not changed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace attend {
 
-// Heads of a layer that a Recorder sees by that name; none: all of them.
+// Heads of a layer, named as for a Recorder; no head: all of them.
 struct HeadsOf {
   std::string layer;
   std::optional<size_t> head = {};
@@ -26,12 +26,12 @@ struct HeadCall {
   size_t first_query = 0, first_key = 0;
 };
 
-// Queries and keys are counted from 0 in each sequence, the frame of a text included. They are
-// those of a pass over whole sequences, or of a search with a beam of 1: rows of several hypotheses
-// cannot be told apart.
+// Queries and keys are counted from 0 in each sequence, start and end tokens included. It works in
+// a pass over whole sequences and in a search with a beam of 1; in a wider beam the rows of the
+// hypotheses cannot be told apart.
 class Intervention {
  public:
-  Intervention();  // installs itself, over the one before
+  Intervention();  // installs itself in this thread, in place of the one before
   ~Intervention();
   Intervention(const Intervention&) = delete;
   Intervention& operator=(const Intervention&) = delete;
@@ -39,20 +39,20 @@ class Intervention {
   // All weights of the head become 0: it adds nothing to the output of its layer (Michel et al.,
   // 2019).
   Intervention& knock_out(HeadsOf heads);
-  // The query does not see the key, as if a mask had taken the pair away: a softmax shares its
-  // weight among the others. A query that sees nothing has weights of 0.
+  // The query does not see the key, as if the pair were masked: a softmax redistributes its weight.
+  // A query that sees nothing has weights of 0.
   Intervention& mask(HeadsOf heads, size_t query, size_t key);
-  // The query has these weights in place of its own. Keys past the last of them have 0; weights of
-  // keys that are not there are left out.
+  // The query gets these weights instead of its own. Further keys get 0; weights beyond the last
+  // key are ignored.
   Intervention& replace_row(HeadsOf heads, size_t query, std::vector<float> weights);
 
-  std::vector<HeadsOf> heads() const;  // that it names, in any way
+  std::vector<HeadsOf> heads() const;  // that it changes in any way
 
-  // Whether it changes anything of a layer, which then keeps its weights in memory.
+  // Whether it changes a layer, which then keeps its weights in memory.
   bool changes(const std::string& layer) const;
 
-  // What the layer goes on with in place of scores [queries, keys], before they are weighted, and
-  // of the weights. On the tape: gradients flow through what was not replaced.
+  // What the layer uses instead of its scores [queries, keys], before weighting, and instead of its
+  // weights. On the tape: gradients flow through what was not replaced.
   Tensor scores(const HeadCall& call, const Tensor& scores) const;
   Tensor weights(const HeadCall& call, const Tensor& weights) const;
 
@@ -73,8 +73,8 @@ class Intervention {
   std::vector<Row> replaced_;
 };
 
-// The innermost one of this thread, or nullptr.
+// The intervention that was installed last in this thread, or nullptr.
 const Intervention* current_intervention();
-// The same where it changes something of the layer.
+// The same if it changes this layer, otherwise nullptr.
 const Intervention* intervention_in(const std::string& layer);
 }  // namespace attend

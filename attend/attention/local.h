@@ -1,5 +1,5 @@
-// Local attention (Luong et al., 2015): a query looks at the keys around one place of the source.
-// In local-m that place is the query's own; in local-p it is predicted from the query.
+// Local attention (Luong et al., 2015): a query attends to the keys around one position of the
+// source. In local-m that is the query's own position; in local-p it is predicted from the query.
 #pragma once
 
 #include "attend/attention/attention.h"
@@ -7,8 +7,8 @@
 
 namespace attend {
 
-// Local-m, for any attention: query i of a sequence is at place first + i, as the next ones of a
-// decoder that has done `first`, and looks at the keys up to `reach` away from there.
+// Local-m, for any attention: query i of a sequence is at position first + i, where `first` is the
+// number of steps that a decoder has done, and sees the keys up to `reach` away.
 Mask local_mask(size_t reach, size_t first = 0);
 
 struct LocalConfig {
@@ -23,7 +23,7 @@ struct LocalConfig {
 //   centre p = S sigmoid(v.tanh(W q)),
 //   weight of key s = softmax(score)_s e^(-(s - p)^2 / (2 sigma^2)), sigma = D / 2,
 // for p - D <= s <= p + D; weights do not add up to 1, as in the paper, and the centre learns
-// through the bell.
+// through the Gaussian.
 struct LocalAttention {
   LocalConfig config;
   std::string name;                              // for a Recorder
@@ -34,14 +34,14 @@ struct LocalAttention {
   LocalAttention() = default;
   LocalAttention(const LocalConfig& config, Rng& rng);
 
-  // q [q rows, width], k [k rows, key_width], v [k rows, any] to [q rows, any].
+  // q [q rows, width], k [k rows, key_width], v [k rows, any].
   struct Inputs {
     Tensor q, k, v;
     Packing queries, keys;
-    std::vector<int32_t> earlier = {};  // queries each sequence has had, for a Recorder
+    std::vector<int32_t> earlier = {};  // earlier queries of each sequence, for a Recorder
   };
-  Tensor operator()(const Inputs& in) const;
-  // Where each query looks among its keys, [q rows, 1].
+  Tensor operator()(const Inputs& in) const;  // [q rows, any]
+  // The centre of each query among its keys, [q rows, 1].
   Tensor centres(const Tensor& q, const Packing& queries, const Packing& keys) const;
 
   void visit(Visitor& v);

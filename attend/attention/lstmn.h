@@ -1,5 +1,5 @@
-// The LSTM whose memory is attended (Cheng et al., 2016, "Long short-term memory-networks for
-// machine reading"): instead of its last state, a step starts from a mixture of all states before.
+// An LSTM that attends to its memory (Cheng et al., 2016, "Long short-term memory-networks for
+// machine reading"): a step starts from a mixture of all earlier states instead of the last one.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct LstmnConfig {
   size_t attention = 0;  // width in which steps are compared; 0: hidden
 };
 
-// All steps so far, on the tape.
+// All steps of a batch so far, on the tape.
 struct LstmnState {
   size_t sequences = 0;
   std::vector<PastStep> past = {};
@@ -33,8 +33,8 @@ struct LstmnState {
 //   score_i = v.tanh(W_h h_i + W_x x_t + W_m m_t-1),
 //   (m_t, n_t) = sum_i softmax(score)_i (h_i, c_i),
 //   (h_t, c_t) = LSTM(x_t, (m_t, n_t)),
-// with zeros for m and n at the first step. Memory grows with the length, and with its square only
-// in the weights.
+// with zeros for m and n at the first step. Memory grows linearly with the length; only the weights
+// take its square.
 struct Lstmn {
   LstmnConfig config;
   std::string name;                              // for a Recorder
@@ -48,12 +48,12 @@ struct Lstmn {
   // x [rows, input], the sequences of `packing`, to h of each row, [rows, hidden].
   Tensor operator()(const Tensor& x, const Packing& packing) const;
 
-  // The same step by step: x [sequences, input] is the next row of each sequence, to its h.
+  // The same in steps: x [sequences, input] is the next row of each sequence, and the result its h.
   LstmnState start(size_t sequences) const;
   Tensor step(const Tensor& x, LstmnState& state) const;
 
-  // The same off the tape, for sequences that have had any number of steps each: x [rows, input] is
-  // the next rows of each, as `packing` says, to their h. The cache, which starts as
+  // The same off the tape, for sequences with any number of earlier steps each: x [rows, input] has
+  // their next rows, divided by `packing`, and the result is their h. The cache, which starts as
   // KeyValueCache(sequences), has a key W_h h and values (h, c, m) for each step.
   Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache) const;
 

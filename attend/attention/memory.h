@@ -20,7 +20,7 @@ struct MemoryConfig {
 // hops u = H u + o, and the last gives u + o.
 struct MemoryAttention {
   MemoryConfig config;
-  std::string name;   // for a Recorder, of which each hop is a call
+  std::string name;   // for a Recorder, to which each hop is a call
   Tensor table;       // [slots, memory_width], or undefined
   Linear key, value;  // A, C
   Linear onward;      // H, where there are several hops
@@ -30,7 +30,7 @@ struct MemoryAttention {
 
   // x [rows, width] to the same, over the learned table.
   Tensor operator()(const Tensor& x) const;
-  // The same over given slots [slot rows, memory_width], each sequence of queries over its own.
+  // The same over given slots [slot rows, memory_width]; each sequence of queries reads its own.
   Tensor operator()(const Tensor& x, const Packing& queries, const Tensor& slots,
                     const Packing& memories) const;
 

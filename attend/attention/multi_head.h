@@ -14,7 +14,7 @@
 
 namespace attend {
 
-// How a layer learns where things are.
+// How a layer knows positions.
 enum class Positions { kNone, kAlibi, kT5, kShaw, kRotary };
 
 std::string_view name_of(Positions positions);
@@ -43,10 +43,11 @@ struct MultiHeadConfig {
   std::optional<int64_t> window = {};  // keys before the query; with causal, the whole window
 };
 
-// The config with its zeros replaced by what they stand for. Throws ConfigError where parts of it
-// contradict each other, or the traits of the score.
+// The config with zeros replaced by the values they stand for. Throws ConfigError for settings that
+// contradict each other or the traits of the score.
 MultiHeadConfig resolved(MultiHeadConfig config);
 
+// A layer of multi-head attention. Copies share their parameters.
 struct MultiHeadAttention {
   MultiHeadConfig config;
   std::string name;                  // for a Recorder
@@ -60,20 +61,21 @@ struct MultiHeadAttention {
   MultiHeadAttention() = default;
   MultiHeadAttention(const MultiHeadConfig& config, Rng& rng);
 
-  // A sequence looks at itself. `mask` is added to what the config says.
+  // Self-attention: x [rows, width] to the same. `mask` applies beside the config's own.
   Tensor operator()(const Tensor& x, const Packing& packing, const Mask& mask = {}) const;
-  // Queries look at another sequence.
+  // Cross-attention: x [query rows, width] attends to source [key rows, source_width].
   Tensor operator()(const Tensor& x, const Packing& queries, const Tensor& source,
                     const Packing& keys, const Mask& mask = {}) const;
-  // The same as the first, causal, for the next rows of sequences whose earlier rows are in the
-  // cache. A prefix of `mask` counts keys of the cache.
+  // Causal self-attention for the next rows of sequences whose earlier rows are in the cache. A
+  // prefix in `mask` counts keys of the cache.
   Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
               const Mask& mask = {}) const;
-  // The same as the second for a source that was projected before. In a decoder's steps `earlier`
-  // is how many queries each sequence has had: rotary positions and a Recorder count on from there.
+  // Cross-attention to a source that remember() has projected. In the steps of a decoder, `earlier`
+  // is the number of earlier queries of each sequence, from which rotary positions and a Recorder
+  // continue.
   Tensor look(const Tensor& x, const Packing& queries, const KeyValueCache& source,
               std::span<const int32_t> earlier = {}) const;
-  // Projects a source once, for any number of calls of look.
+  // Projects a source once, for any number of calls to look().
   KeyValueCache remember(const Tensor& source, const Packing& keys) const;
 
   KeyValueCache cache(size_t sequences) const;  // empty, rolling where the window allows it
@@ -87,7 +89,7 @@ struct MultiHeadAttention {
   Projected project(const Tensor& source, std::span<const int32_t> positions) const;
   Tensor queries_of(const Tensor& x, std::span<const int32_t> positions) const;
   AttentionOptions options(const Mask& mask) const;
-  RelativeBias relative(size_t reach) const;  // none where positions have none
+  RelativeBias relative(size_t reach) const;  // undefined if positions have none
   RelativeBias relative(const KeyValueCache& cache, size_t reach) const;  // kept there, if it is
   void keep_relative(KeyValueCache& cache) const;
 };

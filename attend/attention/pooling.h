@@ -1,5 +1,5 @@
 // A learned set of queries: pooling by attention, and induced points (Lee et al., 2019, "Set
-// Transformer"). The feed-forward layers and norms that the paper puts around each are the model's.
+// Transformer"). The feed-forward layers and norms around them are left to the model.
 #pragma once
 
 #include "attend/attention/multi_head.h"
@@ -7,12 +7,12 @@
 namespace attend {
 
 struct AttentionPoolingConfig {
-  size_t queries = 1;              // how many learned rows look at each sequence
+  size_t queries = 1;              // learned queries for each sequence
   MultiHeadConfig attention = {};  // a set has no order: not causal, no window, no positions
 };
 
-// Each learned query looks at each sequence: one makes a sequence one row, several make it a set of
-// that many, whatever its length and whatever the order of its rows.
+// Each learned query attends to each sequence: n queries turn a sequence of any length into n rows,
+// independent of the order of its rows.
 struct AttentionPooling {
   Tensor queries;  // [queries, width]
   MultiHeadAttention attention;
@@ -20,8 +20,9 @@ struct AttentionPooling {
   AttentionPooling() = default;
   AttentionPooling(const AttentionPoolingConfig& config, Rng& rng);
 
-  // x [rows, source width] to [sequences x queries, width]: the sequences of packing().
+  // x [rows, source width] to [sequences x queries, width], with packing().
   Tensor operator()(const Tensor& x, const Packing& rows) const;
+  // Of the result.
   Packing packing(size_t sequences) const { return Packing::even(sequences, queries.rows()); }
 
   void visit(Visitor& v);
@@ -32,8 +33,8 @@ struct InducedAttentionConfig {
   MultiHeadConfig attention = {};  // as in AttentionPoolingConfig
 };
 
-// A sequence looks at a few points that have looked at it: self-attention at a cost of rows x
-// points instead of rows x rows.
+// A sequence attends to a few learned points that have attended to it: self-attention at the cost
+// of rows x points instead of rows x rows.
 struct InducedAttention {
   AttentionPooling points;
   MultiHeadAttention attention;

@@ -5,13 +5,13 @@
 namespace attend {
 namespace {
 
-thread_local Recorder* current = nullptr;
+thread_local Recorder* active_recorder = nullptr;
 
 }  // namespace
 
-Recorder::Recorder() : before_(current) { current = this; }
+Recorder::Recorder() : before_(active_recorder) { active_recorder = this; }
 
-Recorder::~Recorder() { current = before_; }
+Recorder::~Recorder() { active_recorder = before_; }
 
 std::optional<RecordRequest> Recorder::wants(const std::string&) { return request; }
 
@@ -24,6 +24,6 @@ size_t Recorder::next_call(const std::string& layer) {
   return 0;
 }
 
-Recorder* current_recorder() { return current; }
+Recorder* current_recorder() { return active_recorder; }
 
 }  // namespace attend

@@ -1,7 +1,7 @@
-// Looking at attention. While a Recorder is installed in a thread, each attention layer that this
-// thread runs hands over what was asked for; outputs do not change by a bit, and nothing is kept or
-// computed where nobody asks. Layers and calls without a name share the name "attention": `call`
-// tells them apart, in the order in which they ran.
+// Recording attention. While a Recorder is installed in a thread, each attention layer that the
+// thread runs passes on what is requested. Outputs do not change by a bit, and without a Recorder
+// nothing is kept or computed. Layers without a name share the name "attention"; `call` tells them
+// apart, in the order in which they ran.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@
 
 namespace attend {
 
-// The name under which layers without one are recorded.
+// The name of layers that have none.
 inline constexpr const char* kUnnamedLayer = "attention";
 
-// What to hand over of a layer.
+// What to record of a layer.
 struct RecordRequest {
   std::vector<size_t> heads = {};                  // all where empty
   std::vector<size_t> sequences = {};              // all where empty
   size_t first_query = 0, query_count = SIZE_MAX;  // counted over all steps of a decoder
   bool weights = true;
-  bool scores = false;   // before weighting, -infinity where masked
+  bool scores = false;   // before weighting; -infinity where masked
   bool lse = false;      // log-sum-exp of each row, with its sink; softmax only
   bool entropy = false;  // of each row's weights, in nats
   bool parts = false;    // what scores and outputs are made of (HeadParts)
@@ -34,14 +34,14 @@ struct RecordRequest {
 // Why a query does not see a key.
 enum class MaskedBy : uint8_t {
   kNothing,   // it sees it
-  kCausal,    // the key comes after the query, or with it where that is strict
+  kCausal,    // the key comes after the query, or is at it if strictly causal
   kWindow,    // the key is too far away
   kDocument,  // the key is of another document
   kTable,     // a table of pairs says so
 };
 
-// What the scores and the output of a head are made of. Rows are those that are compared: after the
-// layer's projections, norms and rotation. The score of a pair is
+// What the scores and the output of a head are computed from. Rows are as they are compared: after
+// the layer's projections, norms and rotation. The score of a pair is
 //   (softcap(scale x core(q, k + key_terms)) + relative + bias) / temperature,
 // its weight the weighting's x factors, and the output the sum of weight x (v + value_terms).
 struct HeadParts {
@@ -53,8 +53,8 @@ struct HeadParts {
   Tensor k = {};       // [keys, width]; undefined for kPlace
   Tensor v = {};       // [keys, value width]
   Tensor vector = {};  // [width], for kAdditive
-  // Vectors of each pair, [queries x keys, width], or undefined: Shaw's, and for kAdditive what
-  // coverage makes of earlier weights.
+  // Vectors of each pair, [queries x keys, width], or undefined: Shaw's, and for kAdditive those of
+  // coverage.
   Tensor key_terms = {}, value_terms = {};
   Tensor relative = {}, bias = {};    // [queries, keys], or undefined: of distances, and of pairs
   Tensor factors = {};                // [queries, keys], or undefined
@@ -73,21 +73,24 @@ struct RecordedHead {
   size_t first_query, first_key;
   Tensor weights = {}, scores = {};     // [queries, keys], or undefined
   Tensor lse = {}, entropy = {};        // [queries], or undefined
-  std::optional<HeadParts> parts = {};  // where asked for, and where the layer has such parts
+  std::optional<HeadParts> parts = {};  // if requested, and if the layer has such parts
 };
 
+// Receives what attention layers compute. While one is installed in a thread, it sees every
+// attention layer that the thread runs; results do not change.
 class Recorder {
  public:
-  Recorder();  // installs itself, over the one before
+  Recorder();  // installs itself in this thread, in place of the one before
   virtual ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // What is wanted of a layer; nothing if none. By default `request` of all layers.
+  // What to record of a layer, or nullopt. By default `request`, for all layers.
   virtual std::optional<RecordRequest> wants(const std::string& layer);
-  // Takes what was asked for. By default it is added to `heads`.
+  // Receives what was recorded. By default adds it to `heads`.
   virtual void take(RecordedHead head);
 
+  // For layers: the number of this call of the layer, from 0.
   size_t next_call(const std::string& layer);
 
   RecordRequest request;
@@ -98,7 +101,7 @@ class Recorder {
   std::vector<std::pair<std::string, size_t>> calls_;
 };
 
-// The innermost one of this thread, or nullptr.
+// The recorder that was installed last in this thread, or nullptr.
 Recorder* current_recorder();
 
 }  // namespace attend

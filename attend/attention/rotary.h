@@ -1,4 +1,4 @@
-// Rotary positions (Su et al., 2021): pairs of columns of a head are turned by an angle that grows
+// Rotary positions (Su et al., 2021): pairs of columns of a head are rotated by an angle that grows
 // with the position, so that a dot product depends on differences of positions only.
 #pragma once
 
@@ -41,6 +41,7 @@ enum class RotaryScaling {
 
 std::string_view name_of(RotaryScaling scaling);
 
+// A scaling with its parameters.
 struct RotaryScale {
   RotaryScaling method = RotaryScaling::kNone;
   float factor = 1.0f;          // 1 or more
@@ -52,26 +53,27 @@ struct RotaryScale {
   float attention_factor = 0.0f;  // multiplies cosines and sines; 0: as the method says
 };
 
+// Rotary positions of a head.
 struct Rotary {
   RotaryLayout layout = RotaryLayout::kHalf;
   float base = 10000.0f;  // pair i turns by position * scale / base^(2 i / rotated)
   float scale = 1.0f;     // of positions: 1 / 4 is RotaryScaling::kLinear with a factor of 4
-  size_t rotated = 0;     // columns of each head that turn, from the first on; 0: all, or two for
-                          // each inverse frequency
+  size_t rotated = 0;  // columns of each head that are rotated, from the first on; 0: all, or two
+                       // for each inverse frequency
   RotaryScale scaling = {};
-  // Used instead of base and scaling where given (a model's `inv_freq`): pair i turns by
-  // position * scale * inverse_frequencies[i].
+  // Used instead of base and scaling if given (a model's `inv_freq`): pair i turns by position *
+  // scale * inverse_frequencies[i].
   std::vector<float> inverse_frequencies = {};
 };
 
-// How many columns of a head turn; `width` is that of the head.
+// How many columns of a head of this width are rotated.
 size_t rotated_columns(const Rotary& rotary, size_t width);
 
-// The frequency of each pair, in radians a position, after scaling. Throws ConfigError where the
+// The frequency of each pair after scaling, in radians per position. Throws ConfigError if the
 // options contradict each other or the width of the head.
 std::vector<double> rotary_frequencies(const Rotary& rotary, size_t width);
 
-// The factor of cosines and sines.
+// The factor that multiplies cosines and sines.
 double rotary_attention_factor(const RotaryScale& scaling);
 
 // Precomputed cosines and sines: row p is for position p.
@@ -80,10 +82,10 @@ struct RotaryTables {
 };
 RotaryTables rotary_tables(size_t positions, size_t width, const Rotary& rotary = {});
 
-// x [rows, heads x width]; positions, one a row.
+// Rotates the heads of x [rows, heads x width]; there is one position per row. On the tape.
 Tensor rotate(const Tensor& x, std::span<const int32_t> positions, size_t heads,
               const Rotary& rotary = {});
-// The same with precomputed tables: two columns of a head turn for each of their pairs.
+// The same with precomputed tables, which rotate two columns of a head for each of their pairs.
 Tensor rotate(const Tensor& x, std::span<const int32_t> positions, size_t heads,
               const RotaryTables& tables, RotaryLayout layout = RotaryLayout::kHalf);
 

@@ -60,14 +60,14 @@ double llama3(const Scaled& s, size_t pair) {
   return kept * f + (1.0 - kept) * f / s.by.factor;
 }
 
-struct Entry {
+struct ScalingEntry {
   RotaryScaling value;
   std::string_view name;
   double (*frequency)(const Scaled&, size_t pair);
   bool context;  // needs original_context
   bool ntk;      // has d - 2 in its exponent
 };
-constexpr Entry kScalings[] = {
+constexpr ScalingEntry kScalings[] = {
     {RotaryScaling::kNone, "none", plain, false, false},
     {RotaryScaling::kLinear, "linear", linear, false, false},
     {RotaryScaling::kNtk, "ntk", ntk, false, true},
@@ -76,15 +76,15 @@ constexpr Entry kScalings[] = {
     {RotaryScaling::kLlama3, "llama3", llama3, true, false},
 };
 
-const Entry& entry_of(RotaryScaling scaling) {
-  const auto* entry = std::ranges::find(kScalings, scaling, &Entry::value);
+const ScalingEntry& entry_of(RotaryScaling scaling) {
+  const auto* entry = std::ranges::find(kScalings, scaling, &ScalingEntry::value);
   if (entry == std::end(kScalings)) {
     throw ConfigError("rotate: there is no scaling {}", static_cast<int>(scaling));
   }
   return *entry;
 }
 
-void check_scale(const RotaryScale& by, const Entry& entry, size_t columns) {
+void check_scale(const RotaryScale& by, const ScalingEntry& entry, size_t columns) {
   if (!(by.factor >= 1.0f && std::isfinite(by.factor))) {
     throw ConfigError("rotate: a scaling factor of {}; contexts grow, so 1 or more", by.factor);
   }
@@ -146,7 +146,7 @@ std::vector<double> rotary_frequencies(const Rotary& rotary, size_t width) {
   if (!(rotary.base > 1.0f && std::isfinite(rotary.base))) {
     throw ConfigError("rotate: a base of {}; it should be a finite number above 1", rotary.base);
   }
-  const Entry& entry = entry_of(rotary.scaling.method);
+  const ScalingEntry& entry = entry_of(rotary.scaling.method);
   check_scale(rotary.scaling, entry, columns);
   const Scaled scaled{rotary.scaling, rotary.base, static_cast<double>(columns)};
   std::vector<double> frequencies(columns / 2);

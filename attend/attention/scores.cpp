@@ -174,13 +174,13 @@ constexpr ScoreTraits kProduct{.learned = false,
                                .fused = true};
 
 template <typename Change>
-constexpr ScoreTraits but(Change change) {
+constexpr ScoreTraits score_with(Change change) {
   ScoreTraits traits = kProduct;
   change(traits);
   return traits;
 }
 
-struct Entry {
+struct ScoreEntry {
   Score value;
   std::string_view name;
   ScoreTraits traits;
@@ -188,28 +188,29 @@ struct Entry {
   ScoreWeights (*weights)(const ScoreWeightSizes&, Rng&) = no_weights;
   ProjectedScore (*projected)(Score, const ScoreWeights&, size_t) = not_projected;
 };
-constexpr Entry kScores[] = {
+constexpr ScoreEntry kScores[] = {
     {Score::kDot, "dot", kProduct, dot},
     {Score::kScaledDot, "scaled_dot", kProduct, scaled_dot},
-    {Score::kGeneral, "general", but([](ScoreTraits& t) { t.learned = true, t.rotary = false; }),
-     general, general_weights, general_projected},
+    {Score::kGeneral, "general",
+     score_with([](ScoreTraits& t) { t.learned = true, t.rotary = false; }), general,
+     general_weights, general_projected},
     {Score::kAdditive, "additive",
-     but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = false; }), additive,
+     score_with([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = false; }), additive,
      additive_weights, additive_projected},
     {Score::kConcat, "concat",
-     but([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = t.grouped = false; }),
+     score_with([](ScoreTraits& t) { t.learned = true, t.product = t.rotary = t.grouped = false; }),
      concat_score, concat_weights, concat_projected},
-    {Score::kCosine, "cosine", but([](ScoreTraits& t) { t.product = false; }), cosine},
-    {Score::kDistance, "distance", but([](ScoreTraits& t) { t.product = t.fused = false; }),
+    {Score::kCosine, "cosine", score_with([](ScoreTraits& t) { t.product = false; }), cosine},
+    {Score::kDistance, "distance", score_with([](ScoreTraits& t) { t.product = t.fused = false; }),
      distance},
-    {Score::kLocation, "location", but([](ScoreTraits& t) {
+    {Score::kLocation, "location", score_with([](ScoreTraits& t) {
        t.learned = true, t.product = t.rotary = t.reads_keys = t.fused = false;
      }),
      location, location_weights},
 };
 
-const Entry& entry_of(Score score) {
-  for (const Entry& entry : kScores) {
+const ScoreEntry& entry_of(Score score) {
+  for (const ScoreEntry& entry : kScores) {
     if (entry.value == score) return entry;
   }
   throw ConfigError("attention: there is no score {}", static_cast<int>(score));
@@ -222,7 +223,7 @@ std::string_view name_of(Score score) { return name_from_value(kScores, score); 
 const ScoreTraits& traits_of(Score score) { return entry_of(score).traits; }
 
 std::string scores_where(const std::function<bool(const ScoreTraits&)>& condition) {
-  return names_where(kScores, [&](const Entry& entry) { return condition(entry.traits); });
+  return names_where(kScores, [&](const ScoreEntry& entry) { return condition(entry.traits); });
 }
 
 ScoreWeights make_score_weights(Score score, const ScoreWeightSizes& sizes, Rng& rng) {
@@ -236,7 +237,7 @@ ProjectedScore projected_score(Score score, const ScoreWeights& weights, size_t 
 std::span<const Score> all_scores() {
   static const std::vector<Score> all = [] {
     std::vector<Score> scores;
-    for (const Entry& entry : kScores) scores.push_back(entry.value);
+    for (const ScoreEntry& entry : kScores) scores.push_back(entry.value);
     return scores;
   }();
   return all;

@@ -1,5 +1,5 @@
-// A config of a type that only a registry knows: the settings of a kind of model, an objective, a
-// task.
+// A config of any type: the settings of whatever a registry holds, such as a kind of model or an
+// objective.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace attend {
 
-// Copies are copies of the config. Its fields are those of what it holds.
+// Holds one config by value: copies are deep. Its fields are those of the config that it holds.
 class AnyConfig {
  public:
   template <typename Config>
@@ -19,22 +19,25 @@ class AnyConfig {
       : held_(std::make_unique<Held<Config>>(std::move(config))) {}
   AnyConfig(const AnyConfig& other) : held_(other.held_->copy()) {}
   AnyConfig(AnyConfig&&) = default;
+  // Takes a copy of another config, of any type.
   AnyConfig& operator=(AnyConfig other) {
     held_ = std::move(other.held_);
     return *this;
   }
   ~AnyConfig() = default;
 
-  // Throws std::bad_cast where it holds another.
+  // The config, as the type it has. Throws std::bad_cast if it has another.
   template <typename Config>
   Config& as() {
     return dynamic_cast<Held<Config>&>(*held_).config;
   }
+  // The same, to read.
   template <typename Config>
   const Config& as() const {
     return dynamic_cast<const Held<Config>&>(*held_).config;
   }
 
+  // Lists the fields of the config that it holds.
   void fields(detail::FieldCollector& v) { held_->fields(v); }
 
  private:

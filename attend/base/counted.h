@@ -1,4 +1,4 @@
-// Numbers of things, as a sentence has them.
+// Counts of things in messages, with the noun in the right number.
 #pragma once
 
 #include <fmt/format.h>

@@ -156,6 +156,35 @@ std::string print_field(float value) { return fmt::format("{}", value); }
 std::string print_field(double value) { return fmt::format("{}", value); }
 std::string print_field(const std::string& value) { return value; }
 std::string print_field(const std::filesystem::path& value) { return value.string(); }
+bool parse_field(std::string_view text, Duration& value) {
+  constexpr std::pair<char, int64_t> kParts[] = {{'h', 3600}, {'m', 60}, {'s', 1}};
+  if (text == "0") return value = {}, true;
+  double total = 0;
+  const auto* part = std::begin(kParts);
+  while (!text.empty()) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    double amount = 0;
+    if (digits == text.size() || !parse_whole(text.substr(0, digits), amount)) return false;
+    // The largest first, each once.
+    while (part != std::end(kParts) && part->first != text[digits]) ++part;
+    if (part == std::end(kParts)) return false;
+    total += amount * static_cast<double>(part++->second);
+    text.remove_prefix(digits + 1);
+  }
+  if (!(total >= 1 && total <= 1e9)) return false;
+  value.seconds = static_cast<int64_t>(std::llround(total));
+  return true;
+}
+
+std::string print_field(const Duration& value) {
+  const int64_t hours = value.seconds / 3600, minutes = value.seconds / 60 % 60;
+  std::string text;
+  if (hours > 0) text += fmt::format("{}h", hours);
+  if (minutes > 0) text += fmt::format("{}m", minutes);
+  if (value.seconds % 60 > 0) text += fmt::format("{}s", value.seconds % 60);
+  return text.empty() ? "0" : text;
+}
+
 std::string print_field(const MemorySize& value) {
   for (const auto& [name, shift] : kUnits) {
     const size_t unit = size_t{1} << shift;
@@ -180,10 +209,11 @@ FieldType integer_type(long long low, unsigned long long high) {
 }
 
 FieldType plain_type(FieldKind kind) {
-  const char* const expected = kind == FieldKind::kNumber   ? "a number"
-                               : kind == FieldKind::kPath   ? "a path"
-                               : kind == FieldKind::kMemory ? "a size such as 512MB or 4GB"
-                                                            : "text";
+  const char* const expected = kind == FieldKind::kNumber     ? "a number"
+                               : kind == FieldKind::kPath     ? "a path"
+                               : kind == FieldKind::kMemory   ? "a size such as 512MB or 4GB"
+                               : kind == FieldKind::kDuration ? "a time such as 90s, 30m or 1h30m"
+                                                              : "text";
   return {.kind = kind, .expected = expected};
 }
 

@@ -5,14 +5,14 @@
 //     template <typename V> void fields(V& v) { v("rate", rate, "learning rate at its peak"); }
 //   };
 //
-// A field is a bool, an integer, a float, a string, a path, a MemorySize, an enum, a Choice, a
-// vector or an optional of those, or another config. An integer has a range as well, whoever sets
-// it:
+// A field is a bool, an integer, a float, a string, a path, a MemorySize, a Duration, an enum, a
+// Choice, a vector or an optional of those, or another config. An integer also has a range, which
+// holds wherever its value comes from:
 //
 //   v("width", width, "of a token's vector", Range{1, 65536});
 //
-// A Choice may decide which fields follow it (base/any_config.h): it is set before them.
-// v.old(name, field) still reads what a field was called in earlier versions.
+// A Choice may decide which fields follow it (base/any_config.h), so it is set before them.
+// v.old(name, field) also reads a field under its name in earlier versions.
 //
 // attend/io/config.h makes JSON, YAML and flags from the list.
 #pragma once
@@ -38,7 +38,13 @@ struct MemorySize {
   bool operator==(const MemorySize&) const = default;
 };
 
-// One of some names that a registry knows.
+// Whole seconds, written "90s", "30m" or "1h30m".
+struct Duration {
+  int64_t seconds = 0;
+  bool operator==(const Duration&) const = default;
+};
+
+// One of the names in a registry; kNames lists them.
 template <std::vector<std::string> (*kNames)()>
 struct Choice {
   std::string name;
@@ -56,29 +62,34 @@ concept NamedEnum = std::is_enum_v<T> && requires(T value) {
   { name_of(value) } -> std::convertible_to<std::string_view>;
 };
 
-enum class FieldKind { kBool, kInteger, kNumber, kText, kPath, kChoice, kMemory };
+// What a field holds, whether alone, in a list or in an optional.
+enum class FieldKind { kBool, kInteger, kNumber, kText, kPath, kChoice, kMemory, kDuration };
 
-// What an integer may be, both ends counted.
+// The values that an integer may have, both ends included.
 struct Range {
   long long low = std::numeric_limits<long long>::min();
   unsigned long long high = std::numeric_limits<unsigned long long>::max();
   bool operator==(const Range&) const = default;
+  // The same range, with 0 allowed as well.
   constexpr Range or_0() const { return {0, high}; }
 };
 
-// A value as text: one text for a scalar, one an item for a list, and nothing at all for an
-// optional that is not set.
+// A value as text: one string for a scalar, one per item for a list, and nullopt for an optional
+// that is not set.
 using FieldTexts = std::optional<std::vector<std::string>>;
 
+// How values of one type are described, printed and parsed.
 struct FieldType {
   FieldKind kind = FieldKind::kText;
   bool list = false, optional = false;
   std::string expected;              // "a number", "one of adamw, adam, sgd", "a list of paths"
   std::vector<std::string> choices;  // of an enum, a Choice or a bool
   FieldTexts (*get)(const void* value) = nullptr;
-  // False, and nothing is changed: not what is expected.
+  // Parses and checks the texts. Returns false, and changes nothing, if they are not what is
+  // expected.
   bool (*set)(void* value, const FieldTexts& texts, const Range& range) = nullptr;
-  bool decides = false;  // perhaps which other fields there are: set before them
+  bool decides = false;  // whether its value may decide which other fields there are, so that it
+                         // must be set first
 };
 
 // A reference to one field of a config, which must outlive it. Nested ones have dotted paths.
@@ -88,18 +99,20 @@ struct Field {
   void* value;
   Range range = {};  // of an integer
 
+  // The value as text, and the value from text: false, with nothing changed, if it is not valid.
   FieldTexts get() const { return type->get(value); }
   bool set(const FieldTexts& texts) const { return type->set(value, texts, range); }
-  std::string expected() const;  // the type's, with the range
+  std::string expected() const;  // what a valid value is, for messages, with the range
 };
 
 // Fields in the order of the config's own list.
 struct FieldList {
+  // A nested config.
   struct Section {
-    std::string path, help;  // a nested config
+    std::string path, help;
   };
-  // A nested config that there could be instead of one there is: what it would hold, as fields of a
-  // copy that nobody reads.
+  // A nested config that another Choice would bring: the fields it would have, which belong to a
+  // copy and change nothing.
   struct Unused {
     Section section;
     std::string why;  // "the model is a transformer"
@@ -108,13 +121,13 @@ struct FieldList {
   std::vector<Field> fields;
   std::vector<Section> sections;
   std::vector<Unused> unused;
-  // Names of earlier versions, which files may still have: read, but neither written nor listed.
+  // Names from earlier versions: still read from files, but neither written nor listed.
   std::vector<Field> old_fields;
   std::vector<Section> old_sections;
-  std::shared_ptr<void> keeps = nullptr;  // what the fields refer to, where nobody else does
+  std::shared_ptr<void> keeps = nullptr;  // owns what the fields refer to, where nothing else does
 };
 
-// What `name` was probably meant to be; empty if nothing is near.
+// The known name that `name` was probably meant to be; empty if none is close.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 namespace detail {
@@ -125,6 +138,7 @@ bool parse_field(std::string_view text, double& value);
 bool parse_field(std::string_view text, std::string& value);
 bool parse_field(std::string_view text, std::filesystem::path& value);
 bool parse_field(std::string_view text, MemorySize& value);
+bool parse_field(std::string_view text, Duration& value);
 bool parse_signed(std::string_view text, long long low, long long high, long long& value);
 bool parse_unsigned(std::string_view text, unsigned long long high, unsigned long long& value);
 
@@ -134,6 +148,7 @@ std::string print_field(double value);
 std::string print_field(const std::string& value);
 std::string print_field(const std::filesystem::path& value);
 std::string print_field(const MemorySize& value);
+std::string print_field(const Duration& value);
 
 FieldType bool_type();
 FieldType integer_type(long long low, unsigned long long high);
@@ -218,6 +233,7 @@ struct Scalar {
     if constexpr (std::is_same_v<T, std::string>) return plain_type(FieldKind::kText);
     if constexpr (std::is_same_v<T, std::filesystem::path>) return plain_type(FieldKind::kPath);
     if constexpr (std::is_same_v<T, MemorySize>) return plain_type(FieldKind::kMemory);
+    if constexpr (std::is_same_v<T, Duration>) return plain_type(FieldKind::kDuration);
     if constexpr (NamedEnum<T>) return choice_type(choices_of<T>());
   }
   static FieldTexts get(const T& value) { return std::vector{print_field(value)}; }
@@ -314,7 +330,7 @@ class FieldCollector {
     }
   }
 
-  // A section that would be here were another Choice made; `make` gives its defaults.
+  // A section that another Choice would bring; `make` gives its defaults.
   template <typename Make>
   void unused(std::string_view name, std::string_view help, std::string why, const Make& make) {
     const std::string path = prefix_ + std::string(name);
@@ -328,7 +344,7 @@ class FieldCollector {
                            }});
   }
 
-  // What a field or a section was called in earlier versions.
+  // The name of a field or section in earlier versions.
   template <typename T>
   void old(std::string_view name, T& value, Range range = {}) {
     FieldCollector named;
@@ -349,7 +365,7 @@ class FieldCollector {
 
 }  // namespace detail
 
-// The fields of `config`, which they refer to.
+// The fields of `config`. They refer to it, so it must outlive them.
 template <typename Config>
 FieldList fields_of(Config& config) {
   detail::FieldCollector collector;
@@ -361,8 +377,8 @@ namespace detail {
 void check_ranges(const FieldList& list, std::string_view what);
 }
 
-// Throws ConfigError where an integer is out of its range, which can only be of a config that a
-// program filled in: what is read or set by a flag is checked at once. `what` begins the message.
+// Throws ConfigError if an integer is out of its range. For configs that a program filled in:
+// values from files and flags are checked when they are set. `what` begins the message.
 template <typename Config>
 void check_ranges(Config config, std::string_view what) {
   detail::check_ranges(fields_of(config), what);

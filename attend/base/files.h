@@ -1,5 +1,5 @@
-// Files that are read without trusting that they stay as they are, and replaced without ever being
-// half-written; directories whose names survive a power cut.
+// Reading files that may change meanwhile, replacing files without ever leaving half of one, and
+// making directories that survive a power cut.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace attend {
 
-// A regular file, read piece by piece. If it is cut off meanwhile, read() throws, where a mapped
-// file would end the process with SIGBUS. Moves, does not copy.
+// A regular file, read in pieces. If it is truncated meanwhile, read() throws, where a mapped file
+// would end the process with SIGBUS. Can be moved, not copied.
 class FileReader {
  public:
   explicit FileReader(std::filesystem::path path);  // throws IoError
@@ -21,11 +21,11 @@ class FileReader {
   FileReader(FileReader&& other) noexcept;
   FileReader& operator=(FileReader&& other) noexcept;
 
-  const std::filesystem::path& path() const { return path_; }
-  size_t size() const { return size_; }  // when it was opened
-  // Fills `bytes` from `offset` on. Any number of threads may call it. Throws IoError.
+  const std::filesystem::path& path() const { return path_; }  // as it was given
+  size_t size() const { return size_; }                        // when it was opened
+  // Fills `bytes` from `offset` on. May be called from several threads at once. Throws IoError.
   void read(size_t offset, std::span<std::byte> bytes) const;
-  void sync() const;  // until this returns, a power cut may undo what was written; throws IoError
+  void sync() const;  // waits until what was written is safe from a power cut; throws IoError
 
  private:
   std::filesystem::path path_;
@@ -33,16 +33,15 @@ class FileReader {
   int descriptor_ = -1;
 };
 
-// All of a regular file. Throws IoError, and FormatError if it is larger than `most` bytes.
+// The contents of a regular file. Throws IoError, or FormatError if it is larger than `most` bytes.
 std::string file_contents(const std::filesystem::path& path, size_t most = SIZE_MAX);
 
 // Writes a temporary file beside `path`; commit() flushes, syncs and renames it into place, then
-// syncs the directory. Whoever reads `path` sees the old file or the new one, whole, even after a
-// power cut. Without commit() the destructor removes the temporary and `path` stays as it was;
-// after a failed write nothing can be committed any more. A new file gets the mode that the user's
+// syncs the directory. A reader of `path` sees the whole old file or the whole new one, even after
+// a power cut. Without commit() the destructor removes the temporary file and leaves `path`
+// unchanged; after a failed write, commit() fails too. A new file gets the mode that the user's
 // mask allows; a replaced one keeps its mode, and its owner and group where the system permits.
-// Symbolic links are followed; what is no regular file, such as a pipe or a device, is written to
-// as it is.
+// Symbolic links are followed; a pipe or a device is written to directly.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);  // throws IoError
@@ -51,10 +50,13 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::span<const std::byte> bytes);  // throws IoError, naming the path
+  // The same for text.
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  // Puts the new file in place. Throws IoError, with the old file as it was.
   void commit();
 
-  // What a file of a directory was to be called that was never committed; empty for any other.
+  // For the name of a temporary file that was never committed, the name it was meant to get; empty
+  // for any other name.
   static std::string unfinished(std::string_view name);
 
  private:
@@ -65,17 +67,19 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// Replaces a file by `text` through an AtomicFile. Throws IoError.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
-// Makes a directory, and those above it that are missing, so that a power cut takes none of them
-// away. Returns what it made, the outermost first. Throws IoError.
+// Makes a directory and its missing parents, synced so that they survive a power cut. Returns those
+// it made, outermost first. Throws IoError.
 std::vector<std::filesystem::path> make_directories(const std::filesystem::path& path);
 
-// Until this returns, a power cut may undo what was created, renamed or removed in a directory.
-// Throws IoError; does nothing where the file system cannot sync directories.
+// Waits until files created, renamed or removed in a directory are safe from a power cut. Throws
+// IoError; does nothing where the file system cannot sync directories.
 void sync_directory(const std::filesystem::path& directory);
 
-// Below the system's own for temporary files; removed at the end with all that is in it.
+// A new directory under the system's directory for temporary files, removed with its contents by
+// the destructor.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();
@@ -83,7 +87,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return path_; }  // of the directory
 
  private:
   std::filesystem::path path_;

@@ -1,4 +1,4 @@
-// A fast 64-bit fingerprint of bytes, the same on every machine; not for adversaries.
+// A fast 64-bit hash of bytes, the same on every machine. It is not cryptographic.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace attend {
 
-// Bytes may be given in any portions.
+// A hash of all the bytes that are added; it does not matter how they are divided over calls.
 class Hash {
  public:
-  void add(std::string_view bytes);
-  uint64_t value() const;
+  void add(std::string_view bytes);  // appends bytes
+  uint64_t value() const;            // of all bytes so far; more may be added
 
  private:
   void mix(uint64_t word);
@@ -18,6 +18,6 @@ class Hash {
   uint64_t state_ = 0x9E3779B97F4A7C15, pending_ = 0, size_ = 0;
 };
 
-uint64_t hash_of(std::string_view bytes);
+uint64_t hash_of(std::string_view bytes);  // of these bytes alone
 
 }  // namespace attend

@@ -1,5 +1,5 @@
-// One table of names for an enum: parsing, printing and validation read it. An entry is a Named, or
-// any struct with its two members that holds more beside them.
+// One table of names for an enum, used to parse, print and validate. An entry is a Named, or any
+// struct that has its two members.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace attend {
 
+// A value of an enum and its name.
 template <typename Enum>
 struct Named {
   Enum value;
   std::string_view name;
 };
 
-// The value that `name` stands for; otherwise ConfigError with all the choices: `what` is what is
-// named.
+// The value of that name. Throws ConfigError that lists the choices if there is none; `what` says
+// what kind of thing is named: "optimizer".
 template <typename Entry, size_t kSize>
 auto value_from_name(const Entry (&table)[kSize], std::string_view what, std::string_view name) {
   std::string choices;
@@ -41,6 +42,7 @@ std::string names_where(const Entry (&table)[kSize], const Condition& condition)
   return names;
 }
 
+// The name of a value; "unknown" if the table does not have it.
 template <typename Entry, size_t kSize>
 std::string_view name_from_value(const Entry (&table)[kSize], decltype(Entry::value) value) {
   for (const Entry& entry : table) {

@@ -92,12 +92,12 @@ struct Job {
   std::exception_ptr failure;
 };
 
-class Pool {
+class ThreadPool {
  public:
   // Never destroyed: its threads sleep until the process ends.
-  static Pool& instance() {
-    static Pool* pool = [] {
-      Pool* made = new Pool;
+  static ThreadPool& instance() {
+    static ThreadPool* pool = [] {
+      ThreadPool* made = new ThreadPool;
       pthread_atfork(nullptr, nullptr, [] { instance().forget_threads(); });
       return made;
     }();
@@ -173,7 +173,7 @@ void detail::run_chunks(size_t chunks, ChunkCall call) {
   };
   if (count <= 1 || in_parallel) return alone();
   Job job(chunks, static_cast<size_t>(count), call);
-  if (!Pool::instance().run(job, count)) return alone();
+  if (!ThreadPool::instance().run(job, count)) return alone();
   if (job.failure) std::rethrow_exception(job.failure);
 }
 

@@ -1,5 +1,5 @@
-// The one pool of threads. Work is cut into chunks whose borders depend on the size of the work
-// alone, never on the number of threads, so that a result has the same bits on any machine.
+// The library's thread pool. Work is cut into chunks whose borders depend only on its size, never
+// on the number of threads, so that results are bitwise the same for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,13 @@
 
 namespace attend {
 
-// Threads that parallel_for may use; at first OMP_NUM_THREADS, or all cores.
+// Threads that parallel_for may use: OMP_NUM_THREADS or all cores, unless set_thread_count() was
+// called.
 int thread_count();
 void set_thread_count(int count);
 
-// Whether the calling thread would get no help: there is one thread, or this is a parallel region.
+// Whether a loop here would run in the calling thread alone: there is only one thread, or this is
+// inside a parallel region.
 bool runs_alone();
 
 // Sets the thread count for a scope.
@@ -28,6 +30,7 @@ class ThreadCountScope {
   int before_;
 };
 
+// Chunks of `grain` elements that cover `size` elements.
 inline constexpr size_t chunk_count(size_t size, size_t grain) {
   return grain == 0 ? 0 : (size + grain - 1) / grain;
 }

@@ -1,5 +1,5 @@
-// Text of strangers in messages and on terminals: it may neither act on the terminal nor pass for
-// a line of ours.
+// Untrusted text made safe for messages and terminals: it can neither control the terminal nor
+// imitate a line of ours.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace attend {
 
-// The text with control characters, line separators and marks that turn the direction of writing as
-// escapes, "\x1b" or "\u202e", and bytes that are no UTF-8 as "\xff"; tabs stay. It is for people:
-// a backslash stays one, so that it does not read back.
+// The text with control characters, line separators and bidirectional marks written as escapes
+// ("\x1b", "\u202e"), and bytes that are not UTF-8 as "\xff". Tabs stay. Backslashes are not
+// escaped, so the result is for people and cannot be parsed back.
 std::string printable(std::string_view text);
 
-// A name or a value from a file, for a message: printable, its first 60 characters, with "..." in
-// place of the rest. Looks no further than those.
+// A name or value from a file, for a message: printable, and cut after 60 characters with "...".
+// Reads no further than that.
 std::string shown_name(std::string_view name);
 
 }  // namespace attend

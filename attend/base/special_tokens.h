@@ -1,4 +1,4 @@
-// Ids of a vocabulary that are no text.
+// The ids of a vocabulary that stand for no text.
 #pragma once
 
 #include <cstdint>

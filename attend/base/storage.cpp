@@ -107,11 +107,11 @@ class IdleBlocks {
   Block* first_ = nullptr;
 };
 
-class Pool {
+class MemoryPool {
  public:
   // Never destroyed: tensors with static lifetime may outlive any order of destruction.
-  static Pool& instance() {
-    static Pool* pool = new Pool;
+  static MemoryPool& instance() {
+    static MemoryPool* pool = new MemoryPool;
     return *pool;
   }
 
@@ -220,25 +220,25 @@ Storage::Storage(size_t bytes, Memory memory) : bytes_(bytes) {
 }
 
 Storage::~Storage() {
-  if (data_ != nullptr) Pool::instance().give_back(data_, capacity_);
+  if (data_ != nullptr) MemoryPool::instance().give_back(data_, capacity_);
 }
 
 void Storage::allocate() {
   if (data_ != nullptr) return;
   capacity_ = bytes_;
-  data_ = Pool::instance().take(&capacity_);
+  data_ = MemoryPool::instance().take(&capacity_);
   if (data_ != nullptr) return;
   throw MemoryError("out of memory: asked for {}, with {} in use", memory_text(bytes_),
                     memory_text(pool_statistics().bytes_in_use));
 }
 
-PoolStatistics pool_statistics() { return Pool::instance().statistics(); }
+PoolStatistics pool_statistics() { return MemoryPool::instance().statistics(); }
 
-void reset_peak_bytes() { Pool::instance().reset_peak(); }
+void reset_peak_bytes() { MemoryPool::instance().reset_peak(); }
 
-void release_unused_memory() { Pool::instance().release_unused(); }
+void release_unused_memory() { MemoryPool::instance().release_unused(); }
 
-void limit_memory(size_t bytes) { Pool::instance().limit(bytes); }
+void limit_memory(size_t bytes) { MemoryPool::instance().limit(bytes); }
 
 size_t machine_memory() {
   struct sysinfo machine {};

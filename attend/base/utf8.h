@@ -9,6 +9,7 @@
 namespace attend {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+inline constexpr std::string_view kReplacementText = "\xEF\xBF\xBD";  // the same as UTF-8
 
 struct CodePoint {
   char32_t value = kReplacementCharacter;  // what stands for bytes that are no character

@@ -1,4 +1,4 @@
-// The version of the library that is running, which need not be the one a program was compiled
+// The version of the library that is running, which may differ from the one a program was compiled
 // with.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace attend {
 
+// The version, for messages and checks; `attend --version` prints it.
 std::string_view library_version();  // "0.1.0"
 
 }  // namespace attend

@@ -1,4 +1,5 @@
-// Which of the tokens that a model read each written token came from, by the model's own attention.
+// Alignments: which of the tokens that a model read each written token came from, by the model's
+// attention.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 namespace attend {
 
 struct AlignmentConfig {
-  std::string layer;           // empty: the mean of all; for "best" see align_text.h
+  std::string layer;           // empty: the mean of all; "best": see align_text.h
   std::optional<size_t> head;  // none: the mean of all
   bool leave_out_ends = true;  // attention on the start and end of what was read is redistributed
 
@@ -24,13 +25,13 @@ struct AlignmentConfig {
   }
 };
 
-// The layers in which what a model writes looks at what it reads; none where it does not do both.
+// The layers in which the written sequence attends to the one that is read; may be empty.
 std::vector<AttentionLayer> alignment_layers(const Signature& signature);
 
-// Weights [written tokens + 1, read tokens] for each record, the last row for the end of what was
-// written; from one pass of teacher forcing. Sequence i of `written`, without start and end,
-// belongs to record i of `inputs`, which are as the model reads them. Throws ConfigError where the
-// model has no such layer or head, or no attention to what it reads.
+// Weights [written tokens + 1, read tokens] for each record, from one pass of teacher forcing; the
+// last row is for the end. Sequence i of `written`, without start and end, belongs to record i of
+// `inputs`. Throws ConfigError if the model has no such layer or head, or no attention to what it
+// reads.
 std::vector<Tensor> alignments(const Model& model, const Batch& inputs, const Tokens& written,
                                const SpecialTokens& special, const AlignmentConfig& config = {});
 
@@ -41,9 +42,9 @@ std::vector<std::vector<Tensor>> alignments(const Model& model, const Batch& inp
                                             const SpecialTokens& special,
                                             const AlignmentConfig& config = {});
 
-// The link of each written token to the token that it looks at most; its end has none.
+// Links each written token to the token with the largest weight; the end has no link.
 std::vector<Link> strongest_links(const Tensor& weights);
-// Of each row to the column that it looks at most.
+// Links each row to its largest column.
 std::vector<Link> row_links(const Tensor& weights);
 
 }  // namespace attend

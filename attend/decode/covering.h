@@ -1,5 +1,4 @@
-// Beam search that prefers hypotheses whose attention covers all of what was read (Wu et al.,
-// 2016).
+// Beam search that prefers hypotheses whose attention covers the whole input (Wu et al., 2016).
 #pragma once
 
 #include "attend/decode/search.h"
@@ -7,11 +6,10 @@
 
 namespace attend {
 
-// As search(), but the score of a finished hypothesis has its record's coverage_penalty times the
-// sum, over the tokens read, of log(min(c, 1)) added to it, where c is the attention that the token
-// got from all that was written. `attending` is the model whose attention counts: that of `model`,
-// or of one of an ensemble. Throws ConfigError where it has none. Records without a penalty get
-// what search() gives.
+// Like search(), but adds to the score of a finished hypothesis coverage_penalty times the sum of
+// log(min(c, 1)) over the input tokens, where c is the attention that a token got in total.
+// `attending` is the model whose attention is used: the one behind `model`, or one of an ensemble.
+// Throws ConfigError if it has no attention. Without a penalty the result is that of search().
 std::vector<std::vector<Hypothesis>> search_covering(const Generator& model, const Model& attending,
                                                      const Batch& inputs,
                                                      std::span<const SearchConfig> configs,

@@ -21,7 +21,7 @@ void LineLimit::fail(std::string_view place, size_t count) const {
   throw DataError("{}: the line has {} tokens, but {}; break it into sentences{}", place, count,
                   by_positions ? fmt::format("the model has learned positions for {}", tokens)
                                : fmt::format("at most {} are allowed", tokens),
-                  by_positions ? "" : ", or raise --longest-line");
+                  by_positions ? "" : ", or raise the limit (longest_line)");
 }
 
 }  // namespace attend

@@ -1,5 +1,5 @@
-// How a model's sequences are found: greedily, by beam search, or by sampling. Records go through
-// together; the rows of a step are the hypotheses that are still being written, and no others.
+// How sequences are found: greedily, by beam search, or by sampling. Records are searched together;
+// a step computes the rows of unfinished hypotheses only.
 #pragma once
 
 #include <atomic>
@@ -16,33 +16,33 @@ namespace attend {
 
 struct TextModel;
 
-// The longest hypothesis of a record that reads nothing, where SearchConfig does not say.
+// The longest hypothesis for a model that reads nothing, unless SearchConfig sets one.
 inline constexpr size_t kLengthWithoutInput = 256;
 
-// Settings, and nothing else: each record may have its own.
+// The settings of a search; each record may have its own.
 struct SearchConfig {
-  size_t beam = 5;      // hypotheses kept for a record; 1 is greedy
+  size_t beam = 5;      // hypotheses kept for each record; 1 is greedy
   size_t n_best = 1;    // hypotheses returned, at most the beam
   bool sample = false;  // samples n_best hypotheses instead of searching
-  // Sampling, in this order: see filters.h.
+  // Sampling; the filters apply in this order.
   float temperature = 1.0f;
   size_t top_k = 0;    // samples among this many tokens; 0: all
-  float top_p = 1.0f;  // among the fewest tokens that have this much probability together
-  float min_p = 0.0f;  // among tokens with at least this share of the likeliest one's probability
-  float typical_p = 1.0f;  // among as many as have this much, whose information is typical
+  float top_p = 1.0f;  // samples among the fewest tokens with this total probability
+  float min_p = 0.0f;  // samples among tokens with at least this share of the largest probability
+  float typical_p = 1.0f;  // samples among the most typical tokens with this total probability
   uint64_t seed = 1;
 
-  // Penalties on tokens that are there already, for every kind of search, before all of the above:
-  // see penalties.h. Log-probabilities of hypotheses remain the model's own.
-  float repetition_penalty = 1.0f;  // of tokens in the prefix and after it
-  float presence_penalty = 0.0f;    // of tokens after the prefix
-  float frequency_penalty = 0.0f;   // and for each time that they are there
+  // Penalties on tokens that already occur, for every kind of search, applied before the filters.
+  // Log-probabilities of hypotheses remain the model's own.
+  float repetition_penalty = 1.0f;  // for tokens in the prefix and after it
+  float presence_penalty = 0.0f;    // for tokens after the prefix
+  float frequency_penalty = 0.0f;   // for tokens after the prefix, each time they occur
 
-  // A hypothesis of log-probability l and n tokens, its end counted, has the score l / n^penalty.
+  // A hypothesis with log-probability l and n tokens, end included, has the score l / n^penalty.
   float length_penalty = 1.0f;
   float coverage_penalty = 0.0f;  // for search_covering(), which Translator uses
-  size_t min_length = 0;          // tokens before the end
-  size_t max_length = 0;          // 0: three times what the record reads and 20 more, 256 where it
+  size_t min_length = 0;          // the fewest tokens before the end
+  size_t max_length = 0;          // 0: three times the input and 20 more, or 256 if the model
                                   // reads nothing
   bool allow_unknown = false;
 
@@ -89,83 +89,87 @@ struct SearchConfig {
   }
 };
 
+// A sequence that a search found.
 struct Hypothesis {
   std::vector<int32_t> tokens;  // without start and end
-  // Of each token, and of the end where it was reached. They are the model's own: tokens that must
-  // not be written keep their share.
+  // Of each token, and of the end if it was reached. They are the model's own, without penalties or
+  // filters.
   std::vector<float> log_probabilities;
   double log_probability = 0;
-  double score = 0;    // of a search under penalties, by what they leave of the log-probability
+  double score = 0;    // by which the search ranks it, penalties included
   bool ended = false;  // false: cut at max_length
 };
 
-// A hypothesis that is still being written.
+// A hypothesis that is not finished.
 struct Live {
   size_t record;
   size_t sample = 0;  // which of the record's samples it is
   Hypothesis so_far = {};
-  double total = 0;   // what a search ranks it by: its log-probability, under penalties
-  size_t read = 0;    // tokens that the model's state holds
-  size_t rolled = 0;  // how often it was read anew: see SearchRuntime::window
-  size_t slot = 0;    // that of the candidate it continued with
+  double total = 0;   // the log-probability with penalties, by which a search ranks it
+  size_t read = 0;    // tokens in the model's state
+  size_t rolled = 0;  // how often it was read again: see SearchRuntime::window
+  size_t slot = 0;    // of the candidate that it continued with
 };
 
-// A token that may follow.
+// A token that may follow a hypothesis.
 struct Candidate {
-  size_t parent;  // of the live hypotheses
+  size_t parent;  // its place among the live hypotheses
   int32_t token;
   float log_probability;  // the model's own
-  double total;           // with the parent's, under penalties
-  bool possible = true;   // false where a prefix rules it out: only an observer sees it
-  size_t sample = 0;      // which of the record's samples goes on with it
-  bool last = false;      // the hypothesis is finished with it
-  size_t slot = 0;        // any number, for who drives the search
+  double total;           // with the parent's, penalties included
+  bool possible = true;   // false if a prefix rules it out: only an observer sees it
+  size_t sample = 0;      // which of the record's samples continues with it
+  bool last = false;      // it finishes the hypothesis
+  size_t slot = 0;        // any number, for the driver of the search
 };
 
+// Watches a search step by step.
 class SearchObserver {
  public:
   virtual ~SearchObserver() = default;
-  // How many candidates it wants to see after each hypothesis; there may be more.
+  // How many candidates of each hypothesis it wants; it may get more.
   virtual size_t candidates() const { return 0; }
-  // Called for each record in each step of a beam search. The candidates of the record, best first,
-  // impossible ones last; the beam continues with those that are `kept`, or they end.
+  // Called for each record in each step of a beam search, with the record's candidates, best first
+  // and impossible ones last. Those that are `kept` continue the beam or finish.
   virtual void on_step(std::span<const Live> live, std::span<const Candidate> candidates,
                        const std::vector<bool>& kept) = 0;
 };
 
-// The widest beam, and the most candidates of a hypothesis, of a search that is shown step by step.
-inline constexpr Range kWatchedBeam{1, 16}, kWatchedCandidates{1, 20};
+// Limits of a search that is shown step by step: its beam, and the candidates of a hypothesis.
+inline constexpr Range kWatchedBeam{1, 16};
+inline constexpr Range kWatchedCandidates{1, 20};
 
+// Sequences of ids, without start and end.
 using TokenSequences = std::vector<std::vector<int32_t>>;
 using Prefixes = TokenSequences;  // what the hypotheses of each record start with
 
-// What a search needs besides its settings. Lists by record are empty, or have an entry for each.
+// What a search needs beside its settings. Lists by record are empty or have an entry for each.
 struct SearchRuntime {
-  SpecialTokens special = {};  // of the tokenizer of what is written
-  // Sees beams grow. Where there is one, prefixes are read token by token.
+  SpecialTokens special = {};  // of the tokenizer of the written column
+  // With an observer, prefixes are read token by token.
   SearchObserver* observer = nullptr;
-  // The search throws Stopped at the first step after this becomes true.
+  // The search throws Stopped at the first step after this becomes true; may be null.
   const std::atomic<bool>* stop = nullptr;
   Prefixes prefixes = {};
-  // The numbers of the records in the whole input, which choose the random numbers of their
+  // The number of each record in the whole input, which determines the random numbers of its
   // samples; empty: 0, 1, 2 ...
   std::vector<size_t> lines = {};
   TokenSequences banned = {};  // never written, in any record
   std::vector<TokenSequences> banned_by_record = {};
-  // That the model has for the start and all tokens; none: any number.
+  // The model's positions for the start and all tokens; none: no limit.
   std::optional<size_t> positions = {};
-  // The same where what a record reads takes positions of them as well, as one sequence.
+  // The same if input and output are one sequence and share the positions.
   std::optional<size_t> joint_positions = {};
-  // Tokens that a hypothesis reads at once, at most. One that is longer is read anew, from the last
-  // half of them on, and may outgrow the positions; of a longer prefix the end is read. None:
-  // hypotheses are cut at the last position.
+  // The most tokens that a hypothesis reads at once. A longer one continues from the last half of
+  // them, which is read again, and so may outgrow the positions; of a longer prefix only the end is
+  // read. None: hypotheses are cut at the last position.
   std::optional<size_t> window = {};
-  // Whether prefixes are scored, for which the model has to say what it expects after each of their
-  // tokens. Otherwise their log-probabilities are 0, and a score does not count their tokens.
+  // Whether prefixes are scored, which needs logits at each of their tokens. Otherwise their
+  // log-probabilities are 0, and scores do not count their tokens.
   bool score_prefixes = true;
 };
 
-// The special ids and the positions of what a model writes. Throws ConfigError where it writes
+// The special ids and positions of a model's written column. Throws ConfigError if it writes
 // nothing.
 SearchRuntime search_runtime(const TextModel& model);
 
@@ -175,9 +179,9 @@ struct Stopped : std::exception {
 };
 
 // The best hypotheses of each record, best first, by one config for all or one for each. A record's
-// result is a function of its inputs, config, prefix, banned sequences and line number: it has the
-// same bits alone, in any batch and in any company. Throws ConfigError for settings that cannot
-// be, DataError where lists do not match the records or the model's output is not finite.
+// result depends only on its inputs, config, prefix, banned sequences and line number: it has the
+// same bits alone and in any batch. Throws ConfigError for invalid settings, DataError if lists do
+// not match the records or the model's output is not finite.
 std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch& inputs,
                                             std::span<const SearchConfig> configs,
                                             const SearchRuntime& runtime);
@@ -185,7 +189,7 @@ std::vector<std::vector<Hypothesis>> search(const Generator& model, const Batch&
                                             const SearchConfig& config,
                                             const SearchRuntime& runtime = {});
 
-// The config of record i, where there is one for all or one for each.
+// The config of record i, whether there is one for all or one for each.
 inline const SearchConfig& config_of(std::span<const SearchConfig> configs, size_t i) {
   return configs[configs.size() == 1 ? 0 : i];
 }

@@ -1,11 +1,14 @@
 #include "attend/decode/text_generator.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/data/windows.h"
 #include "attend/decode/text_writing.h"
+#include "attend/io/config.h"
 
 namespace attend {
 namespace {
@@ -64,12 +67,20 @@ void GenerationConfig::check() const {
   made.check();
 }
 
+std::optional<size_t> trained_context(const ModelDirectory& directory, const TextModel& model) {
+  if (!std::filesystem::exists(directory.training())) return std::nullopt;
+  const std::string text = config_text(directory.training());
+  const std::string set = peek(text, "data.context", directory.training().string()).value_or("");
+  size_t context = WindowConfig().context;
+  std::from_chars(set.data(), set.data() + set.size(), context);  // not a number: the default
+  return std::min(context, model.written().positions.value_or(context));
+}
+
 TextGenerator::TextGenerator(TextModel model, GenerationConfig config)
     : model_(std::move(model)), config_(std::move(config)) {
   model_.generator();  // throws where it writes no sequences, and names the command that is for it
   if (const std::optional<ColumnSpec> read = model_.read()) {
-    throw ConfigError("generate: the model reads a {} before it writes; use `attend translate`",
-                      read->name);
+    throw ConfigError("generate: the model reads a {} before it writes; use translate", read->name);
   }
   written_ = model_.written();
   config_.check();

@@ -18,7 +18,7 @@ ColumnSpec source_of(const TextModel& model) {
   if (!read) {
     throw ConfigError(
         "translate: the model reads nothing but the {} that it writes: it is a language model; use "
-        "`attend generate`",
+        "generate",
         model.written().name);
   }
   const auto columns = model.model->signature().columns;

@@ -1,5 +1,6 @@
-// Lines of text through a model, or several, that read one sequence and write another: encoded,
-// batched by length, searched, decoded, and returned in their order. Blank lines stay blank.
+// Translates lines of text with a model, or an ensemble, that reads one sequence and writes
+// another. Lines are encoded, batched by length, searched and decoded, and returned in order. Blank
+// lines stay blank.
 #pragma once
 
 #include <string>
@@ -12,41 +13,44 @@
 
 namespace attend {
 
+// The translations of a line.
 struct Translation {
-  std::vector<Hypothesis> hypotheses;  // best first; of a beam, those with a text of their own
-  std::vector<std::string> texts;      // of each
+  std::vector<Hypothesis> hypotheses;  // best first; in a beam, without duplicate texts
+  std::vector<std::string> texts;      // of each hypothesis
   std::vector<int32_t> source;         // ids as the model reads them, with start and end
-  std::vector<Tensor> alignments;      // of each, where they were asked for
+  std::vector<Tensor> alignments;      // of each hypothesis, if requested
 };
 
 struct TranslatorConfig {
   SearchConfig search;
-  size_t batch_tokens = 4096;  // rows of a step's sources at most, times the beam
-  std::optional<AlignmentConfig> alignment = {};  // by the first model
-  size_t longest_line = 0;                        // tokens at most; 0: as many as the model takes
-  TokenSequences banned = {};                     // never written
-  const std::atomic<bool>* stop = nullptr;        // throws Stopped once this is true
+  size_t batch_tokens = 4096;  // the most source rows of a batch, times the beam
+  // By the first model's attention; none: no alignments.
+  std::optional<AlignmentConfig> alignment = {};
+  size_t longest_line = 0;     // the most tokens of a line; 0: as many as the model has positions
+  TokenSequences banned = {};  // never written, as ids
+  const std::atomic<bool>* stop = nullptr;  // throws Stopped once this is true
 };
 
+// Translates with fixed settings. May be called from several threads at once.
 class Translator {
  public:
-  // Several models write together; they share their tokenizers. Throws ConfigError for settings
-  // that cannot be, and for a model that does not read one sequence of tokens and write another,
-  // naming the command that is for it.
+  // Several models form an ensemble; they must have the same tokenizers. Throws ConfigError for
+  // invalid settings, and for a model that does not read one sequence of tokens and write another.
   Translator(std::vector<TextModel> models, TranslatorConfig config);
 
-  // `first_line` is the number of the first line in the whole input, which sampling depends on;
-  // `starts` may say what each translation starts with. Throws DataError, naming the line, where
-  // one is too long.
+  // Translates lines. `first_line` is the number of the first line in the whole input, on which
+  // sampling depends. `starts`, if given, has the beginning of each translation. Throws DataError,
+  // which names the line, if one is too long.
   std::vector<Translation> operator()(std::span<const std::string> lines, size_t first_line = 0,
                                       std::span<const std::string> starts = {}) const;
 
-  const TextModel& model() const { return models_.front(); }
-  // Those of what is read and of what is written.
+  const TextModel& model() const { return models_.front(); }  // the first one
+  // The tokenizers of what is read and of what is written.
   const Tokenizer& source() const { return model().tokenizer(source_.name); }
   const Tokenizer& target() const { return model().tokenizer(target_.name); }
 
-  // Whether a line is short enough for all of the models; DataError, naming its place, if not.
+  // Whether a line is short enough for all models; check() throws DataError, which names its place,
+  // if not.
   bool fits(std::string_view line) const;
   void check(std::string_view line, std::string_view place) const;
 

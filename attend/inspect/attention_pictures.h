@@ -1,4 +1,4 @@
-// What a model looks at, ready to be drawn.
+// Attention as heat maps, ready to be drawn; the strongest colour is the largest value.
 #pragma once
 
 #include "attend/inspect/graph.h"
@@ -7,31 +7,29 @@
 
 namespace attend {
 
-// The strongest colour is the largest value.
-
-// One layer: "decoder.1.cross, head 3".
+// One layer, titled "decoder.1.cross, head 3".
 HeatMap attention_picture(const TextModel& model, const Trace& trace, std::string_view layer,
                           HeadChoice head = {});
-// Several, from one pass, in colours that can be compared.
+// Several layers from one pass, on one colour scale.
 std::vector<HeatMap> attention_pictures(const TextModel& model, const Trace& trace,
                                         std::span<const AttentionLayer> layers,
                                         HeadChoice head = {});
-// Each head of a layer, or of several from one pass.
+// Each head of a layer, or of several layers from one pass.
 std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::string_view layer);
 std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::span<const AttentionLayer> layers);
 
-// How spread out each head looks: a row for each layer, a column for each head; what a layer has
-// not is no number.
+// The entropy of each head: a row for each layer, a column for each head, NaN where a layer has
+// fewer heads.
 HeatMap entropy_picture(const TextModel& model, const Trace& trace,
                         std::span<const AttentionLayer> layers);
 
-// All layers together: what of pair.keys is in pair.queries.
+// All layers combined: how much of each item of pair.keys is in each item of pair.queries.
 HeatMap graph_picture(const TextModel& model, const Trace& trace, GraphMethod method,
                       const SequencePair& pair);
-// Gradients: what each written item is due to in the sequence `keys`; empty: the one that is read
-// first, or for a model that reads nothing else, what it wrote.
+// Saliency by gradients: how much each item of the sequence `keys` contributed to each written
+// item. Empty: the sequence that is read or, for a language model, its own text.
 HeatMap saliency_picture(const TextModel& model, const Trace& trace, std::string_view keys = "",
                          const SaliencyConfig& config = {}, const SaliencyListener& listener = {});
 

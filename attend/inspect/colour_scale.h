@@ -1,5 +1,5 @@
-// The colours of values, for every picture: from the background to a deep colour in steps of equal
-// lightness (OKLab), so that they are told apart on light and dark, and without seeing all colours.
+// The colours of values in every picture: from the background to a deep colour, in equal steps of
+// lightness (OKLab), so that they can be told apart on light and dark, and by colour-blind readers.
 #pragma once
 
 #include <array>
@@ -9,19 +9,21 @@
 
 namespace attend {
 
+// A colour.
 struct Rgb {
   uint8_t red = 0, green = 0, blue = 0;
   bool operator==(const Rgb&) const = default;
   std::string text() const;  // "#2b1b6a"
 };
 
+// The background of a picture.
 enum class Theme { kLight, kDark };
 
-// Colours of 0, 1/8 ... 1; between them each of red, green and blue is linear.
+// The colours of 0, 1/8 ... 1; between them red, green and blue are interpolated.
 inline constexpr size_t kAnchors = 9;
 using ColourScale = std::array<Rgb, kAnchors>;
 
-// Blue for values above zero; orange below.
+// Blue for positive values, orange for negative ones.
 const ColourScale& colours_above(Theme theme);
 const ColourScale& colours_below(Theme theme);
 

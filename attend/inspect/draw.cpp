@@ -27,7 +27,7 @@ std::string npy_of(std::span<const HeatMap> maps) {
   for (const HeatMap& map : maps) {
     if (map.values.shape() != maps[0].values.shape()) {
       throw ConfigError(
-          "npy: the maps differ in size; choose one --layer, or one pair by --from and --to");
+          "npy: the maps differ in size; choose one layer, or one pair of sequences (from, to)");
     }
     const std::vector<float> values = map.values.to_vector();
     all.insert(all.end(), values.begin(), values.end());

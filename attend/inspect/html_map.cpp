@@ -20,7 +20,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "values are packed as they are in memory");
 
-constexpr float kSteps = 32767;  // of a packed value
+constexpr float kPackedSteps = 32767;  // of a packed value
 
 // int16 in parts of `unit`, compressed.
 std::string packed(const HeatMap& map, float unit) {
@@ -30,7 +30,7 @@ std::string packed(const HeatMap& map, float unit) {
     for (size_t column = 0; column < map.columns.size(); ++column) {
       const float steps = map.at(row, column) / unit;
       const auto value = static_cast<int16_t>(
-          std::isnan(steps) ? 0.0f : std::round(std::clamp(steps, -kSteps, kSteps)));
+          std::isnan(steps) ? 0.0f : std::round(std::clamp(steps, -kPackedSteps, kPackedSteps)));
       bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
   }
@@ -48,7 +48,7 @@ std::vector<std::string> all_visible(const std::vector<std::string>& labels) {
 std::string data_of(std::span<const HeatMap> maps) {
   nlohmann::json all = nlohmann::json::array();
   for (const HeatMap& map : maps) {
-    const float unit = map.largest() / kSteps;
+    const float unit = map.largest() / kPackedSteps;
     all.push_back({{"rows", all_visible(map.rows)},
                    {"columns", all_visible(map.columns)},
                    {"unit", unit},

@@ -1,4 +1,4 @@
-// Heat maps as a page.
+// Heat maps as an HTML page.
 #pragma once
 
 #include <span>
@@ -8,10 +8,9 @@
 
 namespace attend {
 
-// One file that needs nothing else and may run nothing but its own script (a
-// Content-Security-Policy says so): the maps of draw_svg, and beside them the row, the column and
-// the value that the mouse, a finger or the arrow keys point at, to about 4 digits. Light or dark
-// as the reader's system is.
+// A self-contained page, restricted to its own script by a Content-Security-Policy: the maps of
+// draw_svg(), and the row, column and value that the mouse, a finger or the arrow keys point at, to
+// about 4 digits. Light or dark, as the reader's system.
 std::string draw_html(std::span<const HeatMap> maps);
 
 }  // namespace attend

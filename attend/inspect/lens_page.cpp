@@ -16,12 +16,12 @@
 namespace attend {
 namespace {
 
-constexpr int kSteps = 16;  // of colour, each a class
+constexpr int kProbabilitySteps = 16;  // of colour, each a class
 constexpr size_t kMostColumns = 14;
 constexpr double kCharacter = 7.4, kLine = 22, kMargin = 12, kPadding = 8;  // pixels
 
 int step_of(float probability) {
-  return static_cast<int>(std::lround(std::clamp(probability, 0.0f, 1.0f) * kSteps));
+  return static_cast<int>(std::lround(std::clamp(probability, 0.0f, 1.0f) * kProbabilitySteps));
 }
 
 bool wants_white(Rgb colour) {
@@ -31,8 +31,8 @@ bool wants_white(Rgb colour) {
 // `property` is what a class colours: fill or background.
 std::string colours(Theme theme, std::string_view property) {
   std::string style;
-  for (int step = 0; step <= kSteps; ++step) {
-    const Rgb colour = colour_of(static_cast<float>(step) / kSteps, theme);
+  for (int step = 0; step <= kProbabilitySteps; ++step) {
+    const Rgb colour = colour_of(static_cast<float>(step) / kProbabilitySteps, theme);
     const std::string_view ink = wants_white(colour) ? "#fff" : "#000";
     style += fmt::format(".p{}{{{}:{}}}", step, property, colour.text());
     style += property == "fill" ? fmt::format(".t{}{{fill:{}}}", step, ink)
@@ -134,7 +134,7 @@ class LensDrawing {
     for (size_t i = 0; i < lens_.positions(); ++i) {
       const LensCell& cell = lens_.at(stage, i);
       const int step = step_of(most_of(cell));
-      const Rgb colour = colour_of(static_cast<float>(step) / kSteps, Theme::kLight);
+      const Rgb colour = colour_of(static_cast<float>(step) / kProbabilitySteps, Theme::kLight);
       write(R"x(<g><rect class="p{}" fill="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" )x"
             R"x(height="{}"><title>{}</title></rect>)x",
             step, colour.text(), layout_.edges[i], top_of(line),

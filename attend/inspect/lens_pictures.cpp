@@ -15,7 +15,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kWidestToken = 12, kWidestStage = 16;  // columns of a terminal
+constexpr size_t kWidestLensToken = 12, kWidestStage = 16;  // columns of a terminal
 
 // A text in exactly so many columns.
 std::string fitted(const std::string& text, size_t columns) {
@@ -30,7 +30,7 @@ class LensTable {
     for (const std::string& stage : lens.stages) stage_ = std::max(stage_, columns_of(stage));
     stage_ = std::min(std::max(stage_, columns_of("next")), kWidestStage);
     const auto see = [&](const std::string& text) {
-      token_ = std::max(token_, std::min(columns_of(visible(text)), kWidestToken));
+      token_ = std::max(token_, std::min(columns_of(visible(text)), kWidestLensToken));
     };
     std::ranges::for_each(lens.items, see);
     std::ranges::for_each(lens.written, see);

@@ -8,9 +8,9 @@
 
 namespace attend {
 
-// One map is an object, {"title", "rows": [labels], "columns": [labels], "values": [[row], ...]};
-// any other number of them an array of such objects. Values have as many digits as it takes to read
-// the same fp32 again; what is no finite number is null, and what is no UTF-8 U+FFFD.
+// One map is an object, `{"title", "rows": [labels], "columns": [labels], "values": [[row], ...]}`;
+// any other number is an array of objects. Values have enough digits to read back the same float32.
+// NaN and infinity are null; invalid UTF-8 is U+FFFD.
 std::string maps_json(std::span<const HeatMap> maps);
 
 }  // namespace attend

@@ -1,5 +1,5 @@
-// The NPY file format 1.0 of NumPy: \x93NUMPY, version, size of the header, a Python dict padded to
-// a multiple of 64 bytes, then the values row by row.
+// NumPy's NPY format 1.0: \x93NUMPY, the version, the size of the header, a Python dict padded to a
+// multiple of 64 bytes, then the values row by row.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace attend {
 
-// The bytes of a file that numpy.load reads; fp32, any rank.
+// The bytes of a file for numpy.load; float32, any rank.
 std::string npy_bytes(const Tensor& values);
 
 }  // namespace attend

@@ -1,12 +1,12 @@
-// Heat maps made smaller.
+// Heat maps reduced in size.
 #pragma once
 
 #include "attend/inspect/heat_map.h"
 
 namespace attend {
 
-// The same map where a cell stands for up to rows x columns of them: the value that is farthest
-// from zero. Labels of what was pooled are its numbers, from 1: "33-64".
+// The map with blocks of up to rows x columns cells pooled into one: the value farthest from zero.
+// The labels of pooled cells are their numbers, from 1: "33-64".
 HeatMap pooled(const HeatMap& map, size_t rows, size_t columns);
 
 }  // namespace attend

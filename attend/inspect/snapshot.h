@@ -1,8 +1,8 @@
-// Maps of a few sentences, kept as a model learns: MODEL/looks/step-N.safetensors has for sentence
-// S the ids of each sequence, without start and end, "S.ids.NAME", and the weights of each layer,
-// "S.decoder.0.cross" [heads, queries, keys].
+// Attention maps of a few sentences, stored during training. For sentence S,
+// MODEL/looks/step-N.safetensors has the ids of each sequence, without start and end, "S.ids.NAME",
+// and the weights of each layer, "S.decoder.0.cross" [heads, queries, keys].
 //
-// Files of earlier versions are read as well: they have "S.source" with its end, and "S.target"
+// Files of earlier versions, which are still read, have "S.source" with its end and "S.target"
 // without.
 #pragma once
 
@@ -12,24 +12,25 @@
 
 namespace attend {
 
-// Replaces the file of that step, whole.
+// Writes the file of a step, atomically.
 void write_snapshot(const ModelDirectory& directory, int64_t step, const TextModel& model,
                     std::span<const Trace> sentences);
 
-std::vector<int64_t> snapshot_steps(const ModelDirectory& directory);  // that are there, in order
+std::vector<int64_t> snapshot_steps(const ModelDirectory& directory);  // that have a file, in order
 
+// The maps of one step.
 class Snapshot {
  public:
-  // Throws IoError where there is none of that step, FormatError where it is damaged.
+  // Throws IoError if there is none for that step, FormatError if it is damaged.
   Snapshot(const ModelDirectory& directory, int64_t step);
 
-  size_t sentences() const { return sentences_; }
-  bool is_of_same(const Snapshot& other) const;  // sentences and what was to be written
-  // What the model of the directory read and was to write. Throws FormatError, which names the
-  // file, where it lacks a sequence of the model or ids are not of its vocabularies.
+  size_t sentences() const { return sentences_; }  // how many
+  bool is_of_same(const Snapshot& other) const;    // whether sentences and outputs are the same
+  // The trace of a sentence, with the model of the directory. Throws FormatError, which names the
+  // file, if a sequence is missing or an id is not in the vocabulary.
   Trace trace(const TextModel& model, size_t sentence) const;
-  // ConfigError where it has no such sentence, layer or head; FormatError where what is there is no
-  // map of that sentence.
+  // A map, [queries, keys]. Throws ConfigError if there is no such sentence, layer or head,
+  // FormatError if the stored map does not fit the sentence.
   Tensor map(size_t sentence, std::string_view layer, HeadChoice head) const;
 
  private:

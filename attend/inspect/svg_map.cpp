@@ -17,7 +17,7 @@ namespace attend {
 namespace {
 
 constexpr size_t kMostCells = 64 * 64;  // drawn as rectangles
-constexpr int kSteps = 64;              // colours of rectangles, each a class
+constexpr int kColourSteps = 64;        // colours of rectangles, each a class
 
 // Colours in attributes are the light ones, for readers that know no style sheets.
 constexpr std::string_view kStyle =
@@ -28,14 +28,14 @@ constexpr std::string_view kStyle =
 constexpr std::pair<char, std::string_view> kEntities[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
-int step_of(float level) { return static_cast<int>(std::lround(level * kSteps)); }
+int step_of(float level) { return static_cast<int>(std::lround(level * kColourSteps)); }
 
 std::string class_of(int step) { return fmt::format("{}{}", step < 0 ? 'n' : 'p', std::abs(step)); }
 
 std::string style_of(bool has_sign) {
   std::string style(kStyle);
-  for (int step = has_sign ? -kSteps : 0; step <= kSteps; ++step) {
-    const Rgb colour = colour_of(static_cast<float>(step) / kSteps, Theme::kDark);
+  for (int step = has_sign ? -kColourSteps : 0; step <= kColourSteps; ++step) {
+    const Rgb colour = colour_of(static_cast<float>(step) / kColourSteps, Theme::kDark);
     style += fmt::format(".{}{{fill:{}}}", class_of(step), colour.text());
   }
   return style + "}";
@@ -84,7 +84,7 @@ void write_rectangles(Writer& write, const HeatMap& map, const PlacedMap& place,
     for (size_t column = 0; column < map.columns.size(); ++column) {
       const int step = step_of(map.level(row, column));
       write(R"x(<rect class="{}" fill="{}" x="{}" y="{}" width="{}" height="{}")x", class_of(step),
-            colour_of(static_cast<float>(step) / kSteps, Theme::kLight).text(),
+            colour_of(static_cast<float>(step) / kColourSteps, Theme::kLight).text(),
             static_cast<double>(column) * place.cell, static_cast<double>(row) * place.cell, size,
             size);
       if (tooltips) {

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kGap = 2;            // between labels and cells
+constexpr size_t kLabelGap = 2;       // between labels and cells
 constexpr size_t kTallestLabel = 12;  // turned upright
 constexpr size_t kWidestCell = 10;    // to make room for a label above it
 constexpr size_t kMostBands = 4;      // past them columns are pooled
@@ -56,7 +56,7 @@ size_t parts(size_t whole, size_t part) { return (whole + part - 1) / part; }
 Plan plan_of(const HeatMap& map, const TerminalStyle& style) {
   const size_t count = map.columns.size(), label = widest(map.columns);
   Plan plan{.margin = margin_of(map, style.columns), .band = count};
-  const size_t room = style.columns - plan.margin - kGap;
+  const size_t room = style.columns - plan.margin - kLabelGap;
   if (map.rows.size() > kMostRows) plan.pooled_rows = parts(map.rows.size(), kPooledRows);
   if (label < kWidestCell && count * (label + 1) <= room) {
     plan.cell = std::max<size_t>(label + 1, 2);
@@ -67,7 +67,7 @@ Plan plan_of(const HeatMap& map, const TerminalStyle& style) {
 
   plan.cell = 1;
   const bool colours = style.colours != ColourDepth::kNone;
-  const size_t squares = colours ? room - plan.margin - kGap : room;  // between two margins
+  const size_t squares = colours ? room - plan.margin - kLabelGap : room;  // between two margins
   if (parts(count, room) > kMostBands) {
     plan.halves = colours;
     plan.pooled_columns = parts(count, squares);
@@ -112,14 +112,14 @@ class LabelledMap {
   }
 
  private:
-  std::string indent() const { return std::string(plan_.margin + kGap, ' '); }
+  std::string indent() const { return std::string(plan_.margin + kLabelGap, ' '); }
 
   std::string row_label(size_t row) const { return cut_to(visible(map_.rows[row]), plan_.margin); }
 
   void add_labels(TerminalBlock& block, size_t begin, size_t count) const {
     std::string line = indent();
     for (size_t i = 0; i < count; ++i) line += padded(visible(map_.columns[begin + i]), plan_.cell);
-    block.add(std::move(line), plan_.margin + kGap + count * plan_.cell);
+    block.add(std::move(line), plan_.margin + kLabelGap + count * plan_.cell);
   }
 
   // Letter below letter, the last ones in one line.
@@ -142,7 +142,7 @@ class LabelledMap {
       for (const auto& letters : labels) {
         line += padded(level > letters.size() ? "" : letters[letters.size() - level], plan_.cell);
       }
-      block.add(std::move(line), plan_.margin + kGap + count * plan_.cell);
+      block.add(std::move(line), plan_.margin + kLabelGap + count * plan_.cell);
     }
   }
 
@@ -158,13 +158,13 @@ class LabelledMap {
   }
 
   void add_line(TerminalBlock& block, size_t row, size_t begin, size_t count) const {
-    std::string line = padded_left(row_label(row), plan_.margin) + std::string(kGap, ' ');
+    std::string line = padded_left(row_label(row), plan_.margin) + std::string(kLabelGap, ' ');
     line += draw_cells(map_, {row, begin, count, plan_.cell, plan_.halves}, style_);
-    size_t columns = plan_.margin + kGap + count * plan_.cell;
+    size_t columns = plan_.margin + kLabelGap + count * plan_.cell;
     if (plan_.halves && row + 1 < map_.rows.size()) {
       const std::string label = row_label(row + 1);
-      line += std::string(kGap, ' ') + isolated(label);
-      columns += kGap + columns_of(label);
+      line += std::string(kLabelGap, ' ') + isolated(label);
+      columns += kLabelGap + columns_of(label);
     }
     block.add(std::move(line), columns);
   }
@@ -228,7 +228,7 @@ void add_sign_key(TerminalBlock& block, const std::string& before, const Termina
 
 bool fits_labelled(const HeatMap& map, size_t columns) {
   return map.rows.size() <= kMostRows && columns >= 20 &&
-         margin_of(map, columns) + kGap + 2 * map.columns.size() <= columns;
+         margin_of(map, columns) + kLabelGap + 2 * map.columns.size() <= columns;
 }
 
 TerminalBlock labelled_block(const HeatMap& map, const TerminalStyle& style) {

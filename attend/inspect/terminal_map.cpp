@@ -11,7 +11,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kGap = 2;          // between maps
+constexpr size_t kMapGap = 2;       // between maps
 constexpr size_t kSmallest = 20;    // columns of a window
 constexpr size_t kSmallMap = 38;    // columns of a map without labels: two fit in 80
 constexpr size_t kIndent = 2;       // of the further lines of a list
@@ -35,7 +35,7 @@ void append_row(std::vector<std::string>& lines, std::span<const TerminalBlock> 
     for (const TerminalBlock& block : blocks) {
       const std::string part = i < block.lines.size() ? block.lines[i] : "";
       const size_t used = i < block.lines.size() ? block.used[i] : 0;
-      line += part + std::string(block.width - used + kGap, ' ');
+      line += part + std::string(block.width - used + kMapGap, ' ');
     }
     lines.push_back(std::move(line));
   }
@@ -67,8 +67,9 @@ bool fit_with_labels(std::span<const HeatMap> maps, size_t columns) {
 std::vector<std::string> grid(std::span<const HeatMap> maps, const TerminalStyle& style) {
   std::vector<TerminalBlock> blocks;
   TerminalStyle each = style;
-  each.columns = (style.columns - kGap * (maps.size() - 1)) / maps.size();
-  const bool labelled = kGap * maps.size() < style.columns && fit_with_labels(maps, each.columns);
+  each.columns = (style.columns - kMapGap * (maps.size() - 1)) / maps.size();
+  const bool labelled =
+      kMapGap * maps.size() < style.columns && fit_with_labels(maps, each.columns);
   if (!labelled) each.columns = std::min(style.columns, kSmallMap);
   for (const HeatMap& map : maps) {
     blocks.push_back(labelled ? labelled_block(map, each)
@@ -78,7 +79,7 @@ std::vector<std::string> grid(std::span<const HeatMap> maps, const TerminalStyle
   for (size_t begin = 0, end; begin < blocks.size(); begin = end) {
     size_t width = blocks[begin].width;
     for (end = begin + 1; end < blocks.size(); ++end) {
-      width += kGap + blocks[end].width;
+      width += kMapGap + blocks[end].width;
       if (width > style.columns) break;
     }
     if (begin > 0) lines.emplace_back();

@@ -9,22 +9,21 @@
 
 namespace attend {
 
+// What a terminal supports.
 enum class ColourDepth { kNone, k256, k24Bit };
 
 struct TerminalStyle {
-  size_t columns = 80;  // of the window; lines are not longer, down to 20
+  size_t columns = 80;  // of the window, which lines do not exceed; at least 20
   ColourDepth colours = ColourDepth::kNone;
-  Theme theme = Theme::kDark;  // what the colours start from
+  Theme theme = Theme::kDark;  // of the terminal's background
 };
 
-// Lines of text, each with its end. One map has its labels beside it: above the columns, turned
-// upright where they are longer than a cell is wide. A cell gets as narrow as the window asks; one
-// column wide, with colours, it is half a line high ("▀"), and the labels of every second row stand
-// to the right. What is still too wide is cut into bands, one below the other, or, past four of
-// them, pooled: a cell is then the largest of several, and a line says so.
-// Several maps stand side by side, with labels if all fit in one row, else small and without; their
-// labels are listed below where all share them. What cells above and below zero look like is said
-// where a map has a sign.
+// Lines of text, each with a line feed. One map has labels: those of columns are vertical if they
+// are wider than a cell. Cells get as narrow as the window needs; with colours, a cell one column
+// wide is half a line high ("▀"), and the labels of every second row are on the right. A map that
+// is still too wide is split into bands or, past four bands, pooled, which a line says. Several
+// maps are side by side, with labels if all fit in one row, otherwise small and without; labels
+// that all maps share are listed below. If a map has signs, a legend shows both colours.
 std::string draw_terminal(std::span<const HeatMap> maps, const TerminalStyle& style);
 
 }  // namespace attend

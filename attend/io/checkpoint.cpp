@@ -222,7 +222,8 @@ std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints,
   }
   if (damaged.empty()) return {};
   throw IoError(
-      "{}: no checkpoint is whole: {}; put a copy of one there, or begin anew with --overwrite",
+      "{}: no checkpoint is whole: {}; restore one from a copy, or overwrite the model (attend "
+      "train: --overwrite)",
       checkpoints.string(), fmt::join(damaged, ", "));
 }
 

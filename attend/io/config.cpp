@@ -188,6 +188,7 @@ class Reader {
       case FieldKind::kChoice:
         return value.style != Document::Style::kLiteral;
       case FieldKind::kMemory:
+      case FieldKind::kDuration:
         return true;
     }
     return true;
@@ -238,7 +239,7 @@ std::string flag_text(const FieldTexts& texts) {
 
 std::string type_name(const FieldType& type) {
   static constexpr std::string_view kNames[] = {"bool", "integer", "number", "text",
-                                                "path", "choice",  "size"};
+                                                "path", "choice",  "size",   "time"};
   return std::string(kNames[static_cast<size_t>(type.kind)]) + (type.list ? "..." : "");
 }
 
@@ -349,6 +350,19 @@ std::vector<Difference> differences(const FieldList& before, const FieldList& af
 
 std::string config_text(const std::filesystem::path& path) {
   return file_contents(path, (is_json(path.string()) ? kJsonDocument : kYamlDocument).bytes);
+}
+
+std::vector<std::string> paths_in(std::string_view text, std::string_view origin) {
+  std::vector<std::string> found;
+  const std::function<void(const Document&, const std::string&)> collect =
+      [&](const Document& at, const std::string& path) {
+        if (at.kind != Document::Kind::kMap) return found.push_back(path);
+        for (size_t i = 0; i < at.items.size(); ++i) {
+          collect(at.items[i], path.empty() ? at.keys[i] : path + "." + at.keys[i]);
+        }
+      };
+  collect(parse(text, origin), "");
+  return found;
 }
 
 std::optional<std::string> peek(std::string_view text, std::string_view path,

@@ -1,5 +1,5 @@
-// Configs (attend/base/fields.h) as JSON, as YAML and as command-line flags; and what differs
-// between two of them. The templates only list the fields: the work is compiled once.
+// Configs (attend/base/fields.h) as JSON, YAML and command-line flags, and the differences between
+// two of them.
 #pragma once
 
 #include <filesystem>
@@ -16,6 +16,7 @@ namespace attend {
 
 struct Document;
 
+// A field as a command-line flag.
 struct Flag {
   std::string path;  // "optimizer.rate", for --optimizer.rate
   std::string type;  // "number", "integer", "path", ... with "..." after it for a list
@@ -26,6 +27,7 @@ struct Flag {
   bool list = false;
 };
 
+// A field that differs between two configs, with both values as text.
 struct Difference {
   std::string path, before, after;
   bool operator==(const Difference&) const = default;
@@ -65,56 +67,65 @@ void change(Config& config, const ParsedConfig& text) {
 }
 }  // namespace detail
 
-// Every field in order. What is written reads back as an equal config.
+// All fields, in order. Reading the text back gives an equal config.
 template <typename Config>
 std::string to_json(Config config) {
   return detail::to_json(fields_of(config));
 }
+// The same as YAML, with the help as comments if asked for.
 template <typename Config>
-std::string to_yaml(Config config, bool with_help = false) {  // help stands in comments
+std::string to_yaml(Config config, bool with_help = false) {
   return detail::to_yaml(fields_of(config), with_help);
 }
 
-// Set the fields that the text names and leave the others as they are. Unknown, repeated or
-// wrongly typed keys throw ConfigError with the place and the nearest known key; text that cannot
-// be parsed throws FormatError. `origin` names the text in messages.
+// Sets the fields that the text names and leaves the others unchanged; changes nothing if it
+// throws. Unknown, repeated or wrongly typed keys throw ConfigError with the line and the nearest
+// known key; text that cannot be parsed throws FormatError. `origin` names the text in messages.
 template <typename Config>
 void read_json(Config& config, std::string_view text, std::string_view origin) {
   detail::change(config, detail::ParsedConfig::json(text, origin));
 }
+// The same from YAML.
 template <typename Config>
 void read_yaml(Config& config, std::string_view text, std::string_view origin) {
   detail::change(config, detail::ParsedConfig::yaml(text, origin));
 }
-// JSON if the name ends in .json, YAML otherwise.
+// The same from a file: JSON if its name ends in .json, otherwise YAML. Throws IoError.
 template <typename Config>
 void read_config(Config& config, const std::filesystem::path& path) {
   detail::change(config, detail::ParsedConfig::file(path));
 }
 
-// The text of a config's file. Throws IoError, and FormatError where it is larger than one can be.
+// The text of a config file. Throws IoError, and FormatError if it is too large for one.
 std::string config_text(const std::filesystem::path& path);
 
-// The text of one value, before its config is known: peek(text, "model.kind", path). Nothing if it
-// is not there. Whether it is JSON goes by the name as in read_config.
+// The paths of all values in a text, such as "model.kind". The text is JSON or YAML by the name, as
+// in read_config.
+std::vector<std::string> paths_in(std::string_view text, std::string_view origin);
+
+// One value as text, before its config is known: peek(text, "model.kind", path). None if it is
+// missing. The text is JSON or YAML by the name, as in read_config.
 std::optional<std::string> peek(std::string_view text, std::string_view path,
                                 std::string_view origin);
 
-// Sets one field: "optimizer.rate" to "1e-3". Dashes stand for underscores, commas part the items
-// of a list, and "none" unsets an optional.
+// Sets one field, "optimizer.rate" to "1e-3". Dashes are underscores, commas separate the items of
+// a list, and "none" unsets an optional. Throws ConfigError.
 template <typename Config>
 void set_flag(Config& config, std::string_view path, std::string_view text) {
   detail::set_flag(fields_of(config), path, text);
 }
+// The flags of a config, with its values as defaults.
 template <typename Config>
 std::vector<Flag> flags_of(Config defaults = {}) {
   return detail::flags_of(fields_of(defaults));
 }
 
+// The fields that differ, in order.
 template <typename Config>
 std::vector<Difference> differences(Config before, Config after) {
   return detail::differences(fields_of(before), fields_of(after));
 }
+// Whether all fields are equal.
 template <typename Config>
 bool same_config(const Config& a, const Config& b) {
   return differences(a, b).empty();

@@ -5,6 +5,7 @@
 
 namespace attend::kernels {
 
+// Functions by name; kGelu uses erf, kGeluTanh its approximation by tanh.
 enum class Activation {
   kIdentity,
   kRelu,

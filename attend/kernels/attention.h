@@ -1,6 +1,6 @@
-// Attention over packed sequences, many heads at a time, in memory that grows with the length and
-// not with its square: scores are computed tile by tile, weighted, and used at once; the gradient
-// computes them again from the log-sum-exp (Dao et al., 2022). A head is a stride, not a copy.
+// Attention over packed sequences with many heads, in memory linear in the length: scores are
+// computed, weighted and used tile by tile, and the gradient recomputes them from the log-sum-exp
+// (Dao et al., 2022). A head is a stride, not a copy.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ struct PairTable {
   T* data = nullptr;
   size_t sequence_step = 0, head_step = 0, query_step = 0;
 
+  // The values of a query, one for each key.
   T* row(size_t sequence, size_t head, size_t query) const {
     return data + sequence * sequence_step + head * head_step + query * query_step;
   }
@@ -34,9 +35,10 @@ struct RelativeBias {
   size_t size = 0, zero = 0;
 };
 
+// The weightings that have a fused kernel.
 enum class FusedWeighting { kSoftmax, kSigmoid, kRelu };
 
-// Which queries look at which keys, and how. Row r of q belongs to the sequence s with
+// Which queries attend to which keys, and how. Row r of q belongs to the sequence s with
 // q_offsets[s] <= r < q_offsets[s + 1]; keys likewise. Head h reads columns h * width on of q, and
 // key head h / (heads / kv_heads).
 struct AttentionSpec {
@@ -45,25 +47,26 @@ struct AttentionSpec {
   size_t sequences = 0;
   const int32_t* q_offsets = nullptr;  // (sequences + 1)
   const int32_t* k_offsets = nullptr;  // (sequences + 1)
-  const int32_t* k_lengths =
-      nullptr;  // (sequences): how many of its rows a sequence uses; all if null
-  const KeyRange* ranges = nullptr;  // (q rows), within their sequences
-  PairTable<const uint8_t> mask;     // zero: may not attend; none if null
+  const int32_t* k_lengths = nullptr;  // (sequences): rows of a sequence in use; all if null
+  const KeyRange* ranges = nullptr;    // (q rows), within their sequences
+  PairTable<const uint8_t> mask;       // zero: masked; null: no mask
 
   // score = (softcap(scale q.k) + bias) * inverse_temperature, softcap(s) = cap tanh(s / cap). With
-  // a vector, the sum of vector tanh(q + k) stands for q.k.
+  // a vector, sum(vector tanh(q + k)) takes the place of q.k.
   const float* vector = nullptr;  // (heads, width)
   float scale = 1.0f;
   float softcap = 0.0f;  // 0: none
   PairTable<const float> bias;
   RelativeBias relative;
-  const int64_t* positions = nullptr;  // (q rows), for `relative`: where among the keys a query is
+  // (q rows), for `relative`: the position of a query among the keys.
+  const int64_t* positions = nullptr;
   float inverse_temperature = 1.0f;
 
   FusedWeighting weighting = FusedWeighting::kSoftmax;
-  const float* sinks = nullptr;  // (heads): the score of a key that gives nothing; or none
+  const float* sinks = nullptr;  // (heads): the score of a key without a value; or null
   Dropout dropout = {0.0f, RandomStream(0, 0)};  // of the weights
 
+  // Query heads per key head; the first row and the number of rows of a sequence; all rows.
   size_t group() const { return heads / kv_heads; }
   size_t q_begin(size_t s) const { return static_cast<size_t>(q_offsets[s]); }
   size_t k_begin(size_t s) const { return static_cast<size_t>(k_offsets[s]); }
@@ -75,20 +78,21 @@ struct AttentionSpec {
   size_t k_rows() const { return k_begin(sequences); }
 };
 
+// Queries, keys and values.
 struct AttentionInputs {
   Matrix q, k,
       v;  // (q rows, heads width), (k rows, kv_heads width), (k rows, kv_heads value_width)
 };
 
-// out (q rows, heads value_width) = weights v. With softmax, lse (q rows, heads), if not null,
-// gets the logarithm of the sum of e^score, -infinity for a query that may attend to nothing; the
-// output of that one is 0. A key
-// that a query may not attend to has no part in its row, whatever it holds.
+// out (q rows, heads value_width) = weights v. With softmax, lse (q rows, heads), if not null, gets
+// the logarithm of the sum of e^score; for a query that sees no key it is -infinity and the output
+// is 0. A masked key has no influence on a row, even if it is NaN.
 void attention_forward(const AttentionSpec& spec, const AttentionInputs& in, MutableMatrix out,
                        float* lse);
 
-// Where gradients go; null where none is wanted. `add` is for each of them.
+// Where gradients are written; null where none is needed. `add` applies to each by itself.
 struct AttentionGradients {
+  // A gradient in memory: rows a stride apart, overwritten or added to.
   struct Part {
     float* data = nullptr;
     size_t stride = 0;
@@ -101,12 +105,14 @@ struct AttentionGradients {
   float* dsinks = nullptr;     // always added to
 };
 
+// Gradients of attention_forward, from its output `out` and `lse`, and the gradient `dout` of its
+// output.
 void attention_backward(const AttentionSpec& spec, const AttentionInputs& in, Matrix out,
                         const float* lse, Matrix dout, const AttentionGradients& grads);
 
-// What attention_forward weighted with, made again: weights (query_count, keys of the sequence) of
-// one head, before dropout, for queries [query, query + query_count) of a sequence; or the scores
-// behind them, -infinity where masked.
+// Recomputes the weights of attention_forward, (query_count, keys of the sequence), of one head
+// before dropout, for queries [query, query + query_count) of a sequence; or their scores,
+// -infinity where masked.
 struct RowsOfInterest {
   size_t sequence, head, query, query_count;
 };

@@ -12,21 +12,21 @@ struct BatchNorm {
   float eps = 1e-5f;
 };
 
-// Averages over the batches seen: running = (1 - momentum) running + momentum batch; the variance
-// that goes in is the unbiased one (divided by count - 1), as in PyTorch.
+// Moving averages: running = (1 - momentum) running + momentum batch. The variance is the unbiased
+// one (divided by count - 1), as in PyTorch.
 struct RunningStatistics {
   float* mean;      // (width)
   float* variance;  // (width)
   float momentum = 0.1f;
 };
 
-// With the statistics of the batch, whose biased variance normalises. y may be x. Writes mean and
-// rstd = 1 / sqrt(variance + eps), each (width), for the gradient. `running` may be null. Needs
-// count > 1 where running statistics are kept.
+// Normalises by the mean and the biased variance of the batch. y may be x. Writes mean and rstd = 1
+// / sqrt(variance + eps), each (width), for the gradient. `running` may be null; otherwise count
+// must be above 1.
 void batch_norm_train(Rows x, const BatchNorm& norm, const RunningStatistics* running,
                       MutableRows y, float* mean, float* rstd);
 
-// With given statistics, each (width). y may be x.
+// Normalises by given statistics, each (width). y may be x.
 void batch_norm_infer(Rows x, const BatchNorm& norm, const float* mean, const float* variance,
                       MutableRows y);
 
@@ -38,7 +38,7 @@ struct BatchNormGradient {
   bool add = false;  // accumulate into dx
 };
 
-// Of batch_norm_train.
+// Gradients of batch_norm_train.
 void batch_norm_backward(Rows x, Rows dy, const float* gamma, const float* mean, const float* rstd,
                          const BatchNormGradient& gradient);
 

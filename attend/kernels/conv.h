@@ -8,9 +8,10 @@
 namespace attend::kernels {
 
 struct Convolution {
-  size_t in, out, groups;  // channels, and into how many groups they fall, each convolved by itself
-  Windows windows;         // for each row of y those of x
+  size_t in, out, groups;  // channels, and groups of them, each convolved by itself
+  Windows windows;         // which rows of x belong to each row of y
 
+  // Channels of a group, and whether each channel is a group.
   size_t in_group() const { return in / groups; }
   size_t out_group() const { return out / groups; }
   bool depthwise() const { return groups == in && groups == out; }
@@ -24,7 +25,8 @@ struct Convolution {
 void conv_forward(const Convolution& conv, Matrix x, Matrix weight, const float* bias,
                   MutableMatrix y);
 
-// The gradients of x and of weight; `add` as ever. That of the bias is the sum of the rows of dy.
+// The gradients of x and of weight, overwritten or added to. That of the bias is the sum of the
+// rows of dy.
 void conv_backward_input(const Convolution& conv, Matrix dy, Matrix weight, MutableMatrix dx,
                          bool add);
 void conv_backward_weight(const Convolution& conv, Matrix x, Matrix dy, MutableMatrix dweight,

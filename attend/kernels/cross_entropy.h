@@ -1,6 +1,5 @@
 // Softmax cross-entropy with label smoothing (Szegedy et al. 2016) over rows of logits.
-// Probabilities are never stored: the log-sum-exp of each row is kept, and the gradient finds them
-// again from it.
+// Probabilities are never stored: the gradient recomputes them from the log-sum-exp of each row.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,13 @@
 
 namespace attend::kernels {
 
+// A target that counts neither in the loss nor in the gradient.
 inline constexpr int32_t kIgnoredTarget = -1;
 
 // loss[i] = (1 - smoothing) nll(target) + smoothing / width sum_j nll(j), nll(j) = lse[i] -
 // logits[i, j], which is PyTorch's definition. A row whose target is kIgnoredTarget has loss 0. The
-// caller has checked that targets (count) are below the width. A logit of -inf is a class that
-// cannot be: smoothing goes to the others, and the loss is infinite only where it is the target.
+// caller has checked that targets (count) are below the width. A class with a logit of -inf is
+// impossible: smoothing goes to the others, and the loss is infinite only if it is the target.
 void cross_entropy(Rows logits, const int32_t* targets, float smoothing, float* loss, float* lse);
 
 // dlogits[i, j] = scale[i] (softmax(logits)[i, j] - q[i, j]), or += where `add`, with q the
@@ -29,8 +29,8 @@ struct CrossEntropyGradient {
 void cross_entropy_backward(Rows logits, const int32_t* targets, float smoothing,
                             const CrossEntropyGradient& gradient);
 
-// Both at once, a row at a time while it is in the cache: writes loss and lse, and turns the logits
-// into their gradient, scaled by the same factor in all rows.
+// Both at once, row by row while the row is in the cache: writes loss and lse, and overwrites the
+// logits with their gradient times `scale`.
 void cross_entropy_in_place(MutableRows logits, const int32_t* targets, float smoothing,
                             float scale, float* loss, float* lse);
 

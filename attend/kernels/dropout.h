@@ -1,6 +1,6 @@
 // Dropout (Srivastava et al., 2014), scaled in training. The mask is a function of (seed, stream,
 // element), so it is recomputed for the gradient instead of stored, and does not depend on the SIMD
-// target, the threads, or how the work is cut.
+// target, the threads, or how the work is divided.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ struct Dropout {
   // Element i is kept if its 16 random bits are below this: bits 16 (g % 2) upwards of word
   // 2 (g / 2) + i % 2 of philox(seed, 8 (i / 64) + (i % 16) / 2, stream), with g = i / 16 % 4.
   uint32_t threshold() const;
+  // Of the elements that are kept.
   float scale() const { return 65536.0f / static_cast<float>(threshold()); }
 };
 
@@ -32,8 +33,7 @@ void dropout_backward(const float* dy, float* dx, size_t size, const Dropout& op
 void dropout_add(const float* x, const float* residual, float* y, size_t size,
                  const Dropout& options);
 
-// factors[i] = scale or 0, what element first + i is multiplied with: for kernels that fuse
-// dropout.
+// factors[i] = scale or 0, the factor of element first + i, for kernels that fuse dropout.
 void dropout_factors(size_t first, float* factors, size_t size, const Dropout& options);
 
 }  // namespace attend::kernels

@@ -1,6 +1,6 @@
-// Arithmetic on arrays, element by element. An output may be one of the inputs, but not overlap
-// them in part. Where there is an `add`, true accumulates into the output and false overwrites it,
-// so that a gradient needs no function of its own: d(a b) is multiply(dc, b, da, size, add).
+// Arithmetic on arrays, element by element. An output may be one of the inputs, but must not partly
+// overlap one. `add` accumulates into the output instead of overwriting it, so that gradients need
+// no functions of their own: d(a b) is multiply(dc, b, da, size, add).
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ void divide_backward(const DivideGradient& gradient, size_t size);
 void scale(float a, const float* x, float* y, size_t size, bool add = false);
 void add_scalar(const float* x, float b, float* y, size_t size, bool add = false);
 
-void fill(float value, float* y, size_t size);
-void copy(const float* x, float* y, size_t size);
-void copy_rows(Rows x, MutableRows y, bool add = false);  // of the same count and width
+void fill(float value, float* y, size_t size);            // y[i] = value
+void copy(const float* x, float* y, size_t size);         // y[i] = x[i]
+void copy_rows(Rows x, MutableRows y, bool add = false);  // y = x, of the same count and width
 
-// y[i] = mask[i] ? a[i] : b[i], or y[i] += where `add`. A null a or b stands for zeros, which makes
-// the gradients: select(mask, dy, nullptr, da, ...) and select(mask, nullptr, dy, db, ...). What
-// the mask does not choose is read but does not leak, not even NaN.
+// y[i] = mask[i] ? a[i] : b[i], or y[i] += where `add`. A null a or b stands for zeros, which gives
+// the gradients: select(mask, dy, nullptr, da, ...) and select(mask, nullptr, dy, db, ...).
+// Elements that are not selected have no influence, even if they are NaN.
 void select(const int32_t* mask, const float* a, const float* b, float* y, size_t size,
             bool add = false);
 

@@ -1,4 +1,4 @@
-// Rows of a table by number, and the gradient of that.
+// Look-up of table rows by number, and its gradient.
 #pragma once
 
 #include <cstddef>

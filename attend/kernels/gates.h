@@ -9,12 +9,12 @@
 // weight gradients of all steps in one product each.
 //
 // Matrices are (rows, columns) with a row stride and never transposed. Null matrices and biases are
-// zeros where the field says "or null". Threads are used only when there is enough work; every row
-// is independent of the others, so the bits depend on nothing but the row.
+// zeros where the field says "or null". Threads are used only when there is enough work; rows are
+// independent of each other, so the bits of a row depend on that row alone.
 //
 // Gradients take the slopes of gates, s (1 - s) and 1 - t^2, from the activated values: these
-// replace the sums in memory, and no exponential is computed again. A slope is off by at most
-// 2^-24, which leaves a tiny one, of a gate that is nearly 1, few digits or none. The slope of an
+// replace the sums in memory, and no exponential is recomputed. The error of a slope is at most
+// 2^-24, so a tiny slope, of a gate that is nearly 1, may keep few digits or none. The slope of an
 // LSTM's tanh(c) comes from c and has all its digits.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace attend::kernels {
 
-// What all cells read: k = 1 gate for an RNN, 4 for LSTM (i, f, g, o), 3 for GRU (r, z, n).
+// The inputs of all cells: k = 1 gate for an RNN, 4 for LSTM (i, f, g, o), 3 for GRU (r, z, n).
 struct GateInputs {
   size_t rows, width;
   MutableMatrix gates;            // (rows, k width): x W_x^T on entry; see each cell for the exit
@@ -34,8 +34,8 @@ struct GateInputs {
   const float* h_bias = nullptr;  // (k width), or null
 };
 
-// Where the new h of each row goes: to the layer's output, whose rows may be in another order, and
-// for the rows whose sequences go on, the first ones, to what the next step is projected from.
+// Where the new h of each row is written: to the layer's output, whose rows may be in another
+// order, and, for the first h_rows rows, whose sequences continue, to the input of the next step.
 struct GateOutputs {
   MutableMatrix y;  // (rows, width), written at row y_rows[i], or i where that is null
   const int32_t* y_rows = nullptr;
@@ -43,8 +43,8 @@ struct GateOutputs {
   size_t h_rows = 0;
 };
 
-// What all cells' gradients read. `dh` is the gradient that reaches h from the next time step; rows
-// whose sequence ends here hold the gradient of the final state, or zero.
+// The inputs of all cells' gradients. `dh` is the gradient that reaches h from the next time step;
+// rows whose sequence ends here hold the gradient of the final state, or zero.
 struct GateGradients {
   size_t rows, width;
   Matrix dy = {nullptr, 0};  // (rows, width): gradient of h as the layer's output, or null
@@ -53,6 +53,7 @@ struct GateGradients {
   const int32_t* dy_rows = nullptr;  // dy is read at row dy_rows[i], or i where that is null
 };
 
+// The activation of an Elman cell.
 enum class RnnActivation { kTanh, kRelu };
 
 // h = activation(x W_x^T + x_bias + h_prev W_h^T + h_bias). On exit `gates` holds h as well, which
@@ -98,7 +99,7 @@ void lstm_backward(const LstmBackward& step);
 // h = (1 - z) n + z h_prev.  On exit `gates` holds the activated r, z, n, which gru_backward reads.
 struct GruStep {
   GateInputs in;
-  Matrix h_prev = {nullptr, 0};  // (rows, width), or null when zero; may be where h goes
+  Matrix h_prev = {nullptr, 0};  // (rows, width), or null when zero; may be the h of `out`
   GateOutputs out;
   MutableMatrix h_n = {nullptr, 0};  // (rows, width), written for gru_backward, or null
 };

@@ -1,7 +1,7 @@
-// Matrix products, all of them by one packed micro-kernel. Work is split over rows and columns,
-// never over the sum, so the bits of the result do not depend on the number of threads; and a row
-// has the same bits whatever the other rows are, whether or not B is packed. Safe to call from
-// inside parallel_for, where it runs in the calling thread.
+// Matrix products by one packed micro-kernel. Work is split over rows and columns, never over the
+// sum, so the result has the same bits for any number of threads. A row has the same bits whatever
+// the other rows are, and whether or not B is packed. Safe to call from inside parallel_for, where
+// it runs in the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@ struct Matrix {
   bool transposed = false;
 };
 
+// A row-major matrix that is written.
 struct MutableMatrix {
   float* data;
   size_t stride;
@@ -46,10 +47,11 @@ class PackedMatrix {
  public:
   PackedMatrix() = default;
   PackedMatrix(size_t k, size_t n, Matrix b);  // copies b (k, n)
-  // b stored by columns, (n, k): laid out anew in its own memory where whole panels fit, copied
-  // otherwise. What else reads that memory finds something else there.
+  // Packs b, stored by columns (n, k), in its own memory if whole panels fit, and copies it
+  // otherwise. Other users of that memory must not read it afterwards.
   static PackedMatrix from_columns(size_t k, size_t n, std::shared_ptr<Storage> b);
 
+  // Its size (rows, columns), its memory, and whether there is none.
   size_t rows() const { return k_; }
   size_t columns() const { return n_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
@@ -61,7 +63,7 @@ class PackedMatrix {
   std::shared_ptr<const Storage> storage_;
 };
 
-// C (m, n) = A (m, k) B, B packed. The way to go for a recurrent step or a decoder's few rows.
+// C (m, n) = A (m, k) B, with B packed. Best for recurrent steps and the few rows of a decoder.
 void gemm(size_t m, Matrix a, const PackedMatrix& b, MutableMatrix c,
           const GemmOptions& options = {});
 

@@ -13,10 +13,10 @@ struct LayerNorm {
 };
 
 // y may be x. mean and rstd = 1 / sqrt(variance + eps), each (count), are kept for the gradient and
-// may be null where none is wanted.
+// may be null if none is needed.
 void layer_norm(Rows x, const LayerNorm& norm, MutableRows y, float* mean, float* rstd);
 
-// What flows out of the gradient. dx may be dy; dgamma and dbeta (width) are always added to, over
+// Where gradients are written. dx may be dy; dgamma and dbeta (width) are always added to, over
 // rows in an order that does not depend on the threads, and may be null.
 struct LayerNormGradient {
   MutableRows dx;

@@ -1,7 +1,7 @@
 #include "attend/kernels/machine.h"
 
 #include <atomic>
-#include <vector>
+#include <cstdint>
 
 #include "attend/base/parallel.h"
 
@@ -92,6 +92,14 @@ constexpr size_t kGrain = 1 << 18;
 }  // namespace
 
 const char* simd_target() { return HWY_DYNAMIC_DISPATCH(Target)(); }
+
+std::vector<std::string_view> compiled_simd_targets() {
+  std::vector<std::string_view> names;
+  for (int64_t rest = HWY_TARGETS; rest != 0; rest &= rest - 1) {
+    names.emplace_back(hwy::TargetName(rest & -rest));
+  }
+  return names;
+}
 
 double fma_work(size_t rounds) {
   const auto threads = static_cast<size_t>(thread_count());

@@ -1,22 +1,28 @@
-// What this machine can do: loops that do nothing but multiply and add, or nothing but move memory.
-// Timed, they give the limits that every other kernel is measured against.
+// The limits of this machine: loops that only multiply and add, or only move memory. Their times
+// are what every other kernel is compared with.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 namespace attend::kernels {
 
 // The SIMD target that kernels run on, such as "AVX2".
 const char* simd_target();
 
-// Runs fused multiply-adds in registers on all threads and returns how many floating-point
-// operations that were, two for each multiply-add.
+// The SIMD targets that kernels were compiled for, best first. The build's ATTEND_SIMD chooses
+// them.
+std::vector<std::string_view> compiled_simd_targets();
+
+// Runs fused multiply-adds in registers on all threads and returns the number of floating-point
+// operations, two for each multiply-add.
 double fma_work(size_t rounds);
 
-// Reads x once and returns its sum, which has no other use than to be needed.
+// Reads x once and returns its sum, so that the compiler cannot drop the loop.
 double read_work(const float* x, size_t size);
 
-// x[i] = 0.5 x[i] + y[i]: two streams read and one written, as in an update of parameters.
+// x[i] = 0.5 x[i] + y[i]: reads two streams and writes one, like an update of parameters.
 void update_work(float* x, const float* y, size_t size);
 
 }  // namespace attend::kernels

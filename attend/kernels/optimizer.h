@@ -1,6 +1,6 @@
-// Optimiser steps over all parameters of a model in one pass, with the clipping of gradients inside
-// it. Semantics are PyTorch's. Tensors are cut into fixed chunks that threads share, so many small
-// tensors cost no more than one large, and the bits do not depend on the number of threads.
+// Optimizer steps over all parameters of a model in one pass, gradient clipping included. Semantics
+// are PyTorch's. Tensors are cut into fixed chunks that threads share, so many small tensors cost
+// no more than a large one, and the bits do not depend on the number of threads.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace attend::kernels {
 
-// One parameter tensor with its gradient and the optimiser's state, all of `size` floats. A tensor
-// without a gradient is left as it is.
+// A parameter with its gradient and the optimizer's state, `size` floats each. Without a gradient
+// it is not changed.
 struct OptimizerTensor {
   float* parameter;
   const float* gradient;  // or null
@@ -46,7 +46,7 @@ void sgd(std::span<const OptimizerTensor> tensors, const SgdOptions& options);
 // holds a NaN or an infinity, so std::isfinite(norm) tells whether a step is safe.
 double gradient_norm(std::span<const OptimizerTensor> tensors);
 
-// What gradients are multiplied with so that their norm is at most `limit`: 1 if it already is.
+// The factor that brings the norm of gradients down to `limit`; 1 if it is not above.
 float clip_scale(double norm, double limit);
 
 }  // namespace attend::kernels

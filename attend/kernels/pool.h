@@ -1,4 +1,4 @@
-// Largest and mean values under windows over channels-last rows, and of whole sequences or images.
+// Max and mean pooling over windows of channels-last rows, and over whole sequences or images.
 #pragma once
 
 #include "attend/kernels/conv_window.h"
@@ -8,8 +8,8 @@ namespace attend::kernels {
 
 // Shapes: x, dx (windows.from, channels); y, dy, choice (windows.to, channels), without gaps.
 
-// y[r, c] = the largest of x[source(r, tap), c]; NaN if one is. choice[r, c] = the tap it came
-// from, the first of equals, -1 and y 0 where the whole window is outside. choice may be nullptr.
+// y[r, c] = the largest of x[source(r, tap), c]; NaN if one is. choice[r, c] = its tap, the first
+// on ties; if the whole window is outside, choice is -1 and y 0. choice may be nullptr.
 void max_pool(const Windows& windows, Rows x, float* y, float* choice);
 void max_pool_backward(const Windows& windows, const float* choice, const float* dy, MutableRows dx,
                        bool add);

@@ -1,5 +1,5 @@
 // Sums, and whether values are finite. Sums run over fixed chunks and are joined in order, so that
-// they have the same bits on any number of threads; those to one number are held in double.
+// they have the same bits for any number of threads; sums to one number are in double.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace attend::kernels {
 
-double sum(const float* x, size_t size);
+double sum(const float* x, size_t size);  // of all elements
 
 // total[j] = sum_i x[i, j], (width), or total[j] += where `add`.
 void sum_rows(Rows x, float* total, bool add = false);

@@ -1,5 +1,5 @@
-// What matrix products and attention keep of the thread that calls them, up to 10 MB: memory that
-// they pack into. Threads that compute now and then give it back.
+// The packing buffers that matrix products and attention keep for each calling thread, up to 10 MB.
+// A thread that seldom computes can release its own.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,6 @@
 namespace attend::kernels {
 
 size_t scratch_bytes();  // that this thread holds
-void release_scratch();  // of this thread; the next product takes it again
+void release_scratch();  // of this thread; the next product allocates it again
 
 }  // namespace attend::kernels

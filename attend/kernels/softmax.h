@@ -5,14 +5,14 @@
 
 namespace attend::kernels {
 
-// y[i, j] = e^(x[i, j] - max_j) / sum. y may be x. A row that is -inf throughout gives zeros, never
+// y[i, j] = e^(x[i, j] - max_j) / sum. y may be x. A row of nothing but -inf gives zeros, never
 // NaN.
 void softmax(Rows x, MutableRows y);
 
 // dx = y (dy - sum_j dy y), or dx += where `add`. dx may be dy.
 void softmax_backward(Rows y, Rows dy, MutableRows dx, bool add);
 
-// y[i, j] = x[i, j] - log sum_j e^x[i, j]. y may be x. A row that is -inf throughout stays so.
+// y[i, j] = x[i, j] - log sum_j e^x[i, j]. y may be x. A row of nothing but -inf stays as it is.
 void log_softmax(Rows x, MutableRows y);
 
 // dx = dy - e^y sum_j dy, or dx += where `add`. dx may be dy.

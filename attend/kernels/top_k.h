@@ -1,4 +1,4 @@
-// The most probable of each row of logits, without making the probabilities of all.
+// The most probable entries of each row of logits, without computing all probabilities.
 #pragma once
 
 #include <cstdint>

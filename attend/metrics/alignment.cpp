@@ -27,7 +27,7 @@ Link parse_link(std::string_view text) {
                     shown_name(text));
 }
 
-double percent(uint64_t part, uint64_t whole) {
+double percent_or_all(uint64_t part, uint64_t whole) {
   return whole == 0 ? 100 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -74,15 +74,16 @@ AlignmentStats alignment_stats(std::span<const Link> predicted, std::span<const 
 }
 
 double alignment_error_rate(const AlignmentStats& stats) {
-  return 100 - percent(stats.sure_matches + stats.possible_matches, stats.links + stats.sure);
+  return 100 -
+         percent_or_all(stats.sure_matches + stats.possible_matches, stats.links + stats.sure);
 }
 
 double alignment_precision(const AlignmentStats& stats) {
-  return percent(stats.possible_matches, stats.links);
+  return percent_or_all(stats.possible_matches, stats.links);
 }
 
 double alignment_recall(const AlignmentStats& stats) {
-  return percent(stats.sure_matches, stats.sure);
+  return percent_or_all(stats.sure_matches, stats.sure);
 }
 
 }  // namespace attend

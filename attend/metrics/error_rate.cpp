@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-double percent(uint64_t part, uint64_t whole) {
+double percent_or_none(uint64_t part, uint64_t whole) {
   return part == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -44,10 +44,12 @@ ErrorStats error_stats(std::string_view hypothesis, References references, Error
   return best;
 }
 
-double error_rate(const ErrorStats& stats) { return percent(stats.edits, stats.reference_length); }
+double error_rate(const ErrorStats& stats) {
+  return percent_or_none(stats.edits, stats.reference_length);
+}
 
 double sequence_accuracy(const ErrorStats& stats) {
-  return percent(stats.sequences - stats.wrong_sequences, stats.sequences);
+  return percent_or_none(stats.sequences - stats.wrong_sequences, stats.sequences);
 }
 
 }  // namespace attend

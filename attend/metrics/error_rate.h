@@ -1,5 +1,5 @@
-// Error rates of words, phones or characters by edit distance (Levenshtein, 1966), and how many
-// sequences are right as a whole.
+// Error rates of words, phones or characters by edit distance (Levenshtein, 1966), and the share of
+// sequences without errors.
 #pragma once
 
 #include <algorithm>
@@ -13,25 +13,29 @@
 
 namespace attend {
 
+// What edits count.
 enum class ErrorUnit {
-  kWord,       // what stands between white space: words, or phones
-  kCharacter,  // code points, white space at the ends left out
+  kWord,       // separated by white space: words, or phones
+  kCharacter,  // code points, without leading and trailing white space
 };
 
+// Counts of edits, which can be summed over lines.
 struct ErrorStats {
   uint64_t edits = 0;             // substitutions, deletions and insertions
-  uint64_t reference_length = 0;  // of the references compared with
+  uint64_t reference_length = 0;  // of the references that were used
   uint64_t sequences = 0, wrong_sequences = 0;
 
+  // Adds the counts of other lines.
   ErrorStats& operator+=(const ErrorStats& other);
 };
 
-// Of the reference with the fewest edits; among those, the longest.
+// The counts of one line, with the reference of the fewest edits; of several, the longest.
 ErrorStats error_stats(std::string_view hypothesis, References references,
                        ErrorUnit unit = ErrorUnit::kWord);
 
-double error_rate(const ErrorStats& stats);  // edits in 100 units; of empty references, infinite
-double sequence_accuracy(const ErrorStats& stats);  // sequences without an edit, in 100
+// Edits per 100 units; infinite if references are empty.
+double error_rate(const ErrorStats& stats);
+double sequence_accuracy(const ErrorStats& stats);  // in percent
 
 // The fewest substitutions, deletions and insertions that turn one into the other.
 template <typename Symbol>

@@ -1,5 +1,4 @@
-// The references of a line, and what the signatures of BLEU and chrF share. sacreBLEU's form:
-// nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attend-0.1.0
+// The references of a line, and the signatures of BLEU and chrF, in sacreBLEU's form.
 #pragma once
 
 #include <span>
@@ -11,18 +10,19 @@ namespace attend {
 // The references of one line: at least one.
 using References = std::span<const std::string_view>;
 
-// How many references the lines of a corpus have; it sums over lines.
+// How many references the lines of a corpus have, which can be summed over lines.
 struct ReferenceCount {
   static constexpr size_t kVaries = -1;
   size_t per_line = 0;  // 0 before the first line
 
+  // Adds the count of another line; kVaries if they differ.
   ReferenceCount& operator+=(ReferenceCount other);
 };
 
-// DataError when there are none; `metric` is who asks.
+// Throws DataError, which names the metric, if there are none.
 ReferenceCount count_references(References references, std::string_view metric);
 
-// `settings` is what stands between the references and the version.
+// The signature; `settings` is the part between the references and the version.
 std::string signature(ReferenceCount references, std::string_view settings);
 
 }  // namespace attend

@@ -1,5 +1,5 @@
-// The blocks that Transformers are stacks of: attention and a feed-forward layer, each added to its
-// input, with a norm before or after (Vaswani et al., 2017; Xiong et al., 2020).
+// The blocks of Transformers: attention and a feed-forward layer, each added to its input, with a
+// norm before or after (Vaswani et al., 2017; Xiong et al., 2020).
 #pragma once
 
 #include <optional>
@@ -12,19 +12,22 @@
 
 namespace attend {
 
+// Where the norm of a sublayer is.
 enum class NormPlace {
   kPre,   // x + f(norm(x)), and a norm at the end (Xiong et al., 2020)
   kPost,  // norm(x + f(x)), as published
 };
 std::string_view name_of(NormPlace place);
 
+// Layer norm or RMS norm.
 enum class NormKind { kLayer, kRms };
 std::string_view name_of(NormKind kind);
 
+// The activation of feed-forward layers; kSwiglu also gates them.
 enum class FeedForwardKind { kRelu, kGelu, kGeluTanh, kSwiglu };
 std::string_view name_of(FeedForwardKind kind);
 
-// What the blocks of one model share.
+// The settings that all blocks of a model share.
 struct BlockConfig {
   size_t width = 0, feed_forward = 0;
   MultiHeadConfig attention = {};  // all but its width, causality and dropout of weights
@@ -33,12 +36,12 @@ struct BlockConfig {
   float norm_epsilon = 1e-5f;
   FeedForwardKind activation = FeedForwardKind::kRelu;
   bool bias = true;                 // of linear layers and layer norms
-  float dropout = 0.0f;             // of what each sublayer adds
+  float dropout = 0.0f;             // of each sublayer's output
   float activation_dropout = 0.0f;  // inside the feed-forward layers
 };
 
-// Throws ConfigError, which begins with `model`, for a weighting that cannot be trained through, or
-// that walks from key to key as self-attention has no order to.
+// Throws ConfigError, which begins with `model`, for a weighting that passes no gradient, or that
+// needs ordered keys, which self-attention does not have.
 void check_self_attention(std::string_view model, const MultiHeadConfig& config);
 
 // A layer norm or an RMS norm.
@@ -49,11 +52,12 @@ struct Norm {
 
   Norm() = default;
   explicit Norm(const BlockConfig& config);
+  // x [rows, width] to the same shape.
   Tensor operator()(const Tensor& x) const;
   void visit(Visitor& v);
 };
 
-// Two layers on each row by itself; SwiGLU (Shazeer, 2020) has a gate beside the first.
+// Two linear layers applied to each row; SwiGLU (Shazeer, 2020) has a gate beside the first.
 struct FeedForward {
   FeedForwardKind kind = FeedForwardKind::kRelu;
   float dropout = 0.0f;
@@ -61,11 +65,12 @@ struct FeedForward {
 
   FeedForward() = default;
   FeedForward(const BlockConfig& config, Rng& rng);
+  // x [rows, width] to the same shape.
   Tensor operator()(const Tensor& x) const;
   void visit(Visitor& v);
 };
 
-// One of the functions that a block adds to its input, with the norm before or after.
+// Adds the output of a function to its input, with the norm before or after.
 struct Sublayer {
   Norm norm;
   NormPlace place = NormPlace::kPre;
@@ -75,6 +80,7 @@ struct Sublayer {
   explicit Sublayer(const BlockConfig& config)
       : norm(config), place(config.norm_place), dropout{config.dropout} {}
 
+  // x + dropout(f(norm(x))), or norm(x + dropout(f(x))).
   template <typename F>
   Tensor operator()(const Tensor& x, const F& f) const {
     if (place == NormPlace::kPre) return dropout(f(norm(x)), x);
@@ -83,7 +89,7 @@ struct Sublayer {
   void visit(Visitor& v) { norm.visit(v); }
 };
 
-// A sequence looks at itself: the block of an encoder or, causal, of a language model.
+// Self-attention and feed-forward: the block of an encoder or, if causal, of a language model.
 struct SelfBlock {
   Sublayer self_norm, feed_forward_norm;
   MultiHeadAttention self;
@@ -91,6 +97,7 @@ struct SelfBlock {
 
   SelfBlock() = default;
   SelfBlock(const BlockConfig& config, bool causal, const std::string& name, Rng& rng);
+  // x [rows, width] to the same shape.
   Tensor operator()(const Tensor& x, const Packing& packing, const Mask& mask = {}) const;
   // The next rows of sequences whose earlier rows are in the cache.
   Tensor step(const Tensor& x, const Packing& packing, KeyValueCache& cache,
@@ -98,7 +105,7 @@ struct SelfBlock {
   void visit(Visitor& v);
 };
 
-// What is written looks at itself, then at what was read: the block of a decoder.
+// Self-attention, cross-attention to the source, and feed-forward: the block of a decoder.
 struct CrossBlock {
   Sublayer self_norm, cross_norm, feed_forward_norm;
   MultiHeadAttention self, cross;
@@ -106,18 +113,21 @@ struct CrossBlock {
 
   CrossBlock() = default;
   CrossBlock(const BlockConfig& config, const std::string& name, Rng& rng);
+  // x [rows, width] to the same shape; source [key rows, width].
   Tensor operator()(const Tensor& x, const Packing& packing, const Tensor& source,
                     const Packing& keys) const;
 
+  // What a decoder keeps between steps.
   struct Memory {
     KeyValueCache self, source;
   };
-  // Rows of the hypotheses of a step: one sequence each in `packing`, and those of a record
-  // together in `by_record`, each of which has had `earlier` rows.
+  // The rows of a step: `packing` divides them by hypothesis and `by_record` by record; `earlier`
+  // is the number of earlier rows of each record.
   struct Rows {
     Packing packing, by_record;
     std::vector<int32_t> earlier;
   };
+  // The next rows of each hypothesis, x [rows, width] to the same shape.
   Tensor step(const Tensor& x, const Rows& rows, Memory& memory) const;
   void visit(Visitor& v);
 };

@@ -12,7 +12,7 @@
 
 namespace attend {
 
-// Between the layers' sum and the output layer.
+// The activation between the sum of the layers and the output layer.
 enum class HeadActivation { kRelu, kGelu, kSilu, kTanh };
 std::string_view name_of(HeadActivation activation);
 
@@ -45,31 +45,34 @@ struct CausalConvConfig {
     v("dropout", dropout, "of embeddings, of what convolutions see and of what is put out");
   }
 
+  // Of the convolution of a layer.
   size_t dilation(size_t layer) const { return size_t{1} << layer % dilation_cycle; }
-  // How many tokens before its last one the model sees.
+  // How many tokens the model sees before the current one.
   size_t reach() const;
 
   void check() const;  // throws ConfigError
 
+  // The settings of its embedding.
   PlacedEmbeddingConfig placed() const {
     return {.scheme = positions, .max_length = max_length, .deviation = 1.0f, .dropout = dropout};
   }
 };
 
-// z = GLU(conv(x)); what goes on is x + R z, scaled so that variances stay, and S z is added to the
-// last rows.
+// z = GLU(conv(x)). The next layer reads x + R z, scaled to keep the variance; the output layer
+// reads the sum of S z over all layers.
 struct CausalConvLayer {
   Conv1d conv;
-  Linear residual, skip;  // R, but in the last layer; S
+  Linear residual, skip;  // R, not in the last layer; S
   float dropout = 0.0f;
 
   CausalConvLayer() = default;
   CausalConvLayer(const CausalConvConfig& config, size_t layer, Rng& rng);
 
-  // x [rows, width] and the sum so far, [rows, skip width] or undefined, become those after it.
+  // x [rows, width], and the sum of the skip connections so far, [rows, skip width] or undefined.
   struct Rows {
     Tensor x, skips;
   };
+  // Both after this layer; in steps, `window` has the earlier rows.
   Rows operator()(const Rows& rows, const Packing& packing) const;
   Rows step(const Rows& rows, const Packing& packing, ConvWindow& window) const;
   void visit(Visitor& v);
@@ -78,8 +81,8 @@ struct CausalConvLayer {
   Rows after(const Rows& rows, const Tensor& z) const;
 };
 
-// What reads the text: all but the output layer. A RowTap sees the sum of all skip connections up
-// to each layer, which is all that the output layer gets of them.
+// Everything but the output layer. A RowTap sees the sum of the skip connections up to each layer,
+// which is all that the output layer reads.
 class CausalConvEncoder : public SequenceEncoder {
  public:
   CausalConvConfig config;
@@ -99,6 +102,7 @@ class CausalConvEncoder : public SequenceEncoder {
   bool first_sees_all() const override { return false; }
 };
 
+// The language model: predicts each token from those before it.
 class CausalConvLanguageModel : public Model, public Generator, public Encoder {
  public:
   CausalConvLanguageModel(const CausalConvConfig& config, Rng& rng);
@@ -114,12 +118,12 @@ class CausalConvLanguageModel : public Model, public Generator, public Encoder {
   std::unique_ptr<State> start() const override;
   Tensor step(State& state, const Tokens& tokens, StepRows rows) const override;
   Forced force(const Batch& inputs, const Tokens& written) const override;
-  // Of sums of skip connections, [rows, skip width]: as if the layers that follow added nothing.
+  // Logits from sums of skip connections, [rows, skip width], as if the later layers added nothing.
   std::optional<Tensor> logits_of_rows(const Tensor& skips) const override {
     return output_(encoder_.last(skips));
   }
 
-  // What the output layer sees.
+  // Of the rows that the output layer reads.
   size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 

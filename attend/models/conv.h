@@ -1,6 +1,6 @@
 // Convolutional sequence to sequence (Gehring et al., 2017): gated convolutions read the source,
 // causal ones write the target, dilated as in ByteNet (Kalchbrenner et al., 2016), and each layer
-// of the decoder looks at the source.
+// of the decoder attends to the source.
 #pragma once
 
 #include <string_view>
@@ -45,30 +45,33 @@ struct ConvConfig {
     v("dropout", dropout, "of embeddings, of what convolutions see and of what is put out");
   }
 
+  // Of the convolution of a layer.
   size_t dilation(size_t decoder_layer) const {
     return size_t{1} << decoder_layer % dilation_cycle;
   }
-  // How many tokens before its last one the decoder sees.
+  // How many tokens the decoder sees before the current one.
   size_t reach() const;
 
   void check() const;  // throws ConfigError
 
-  PlacedEmbeddingConfig placed() const {  // learned positions are as large as words, as published
+  // The settings of its embeddings. Learned positions start as large as word vectors, as published.
+  PlacedEmbeddingConfig placed() const {
     return {.scheme = positions, .max_length = max_length, .deviation = 1.0f, .dropout = dropout};
   }
 };
 
-// x + GLU(conv(x)), each sum of two scaled by sqrt(1/2) so that variances stay.
+// x + GLU(conv(x)), scaled by sqrt(1/2) to keep the variance.
 struct ConvEncoderLayer {
   Conv1d conv;
   float dropout = 0.0f;
 
   ConvEncoderLayer() = default;
   ConvEncoderLayer(const ConvConfig& config, Rng& rng);
-  Tensor operator()(const Tensor& x, const Packing& packing) const;  // [rows, hidden]
+  Tensor operator()(const Tensor& x, const Packing& packing) const;  // [rows, hidden] to the same
   void visit(Visitor& v) { v("conv", conv); }
 };
 
+// Reads the source.
 class ConvEncoder : public SequenceEncoder {
  public:
   ConvConfig config;
@@ -80,25 +83,26 @@ class ConvEncoder : public SequenceEncoder {
   ConvEncoder(const ConvConfig& config, PlacedEmbedding embedding, Rng& rng);
   ConvEncoder(const ConvConfig& config, Rng& rng);  // with an embedding of its own
 
+  // The embedded tokens, and what the layers make of them.
   struct Output {
     Tensor embedded, encoded;  // [rows, width]
   };
   Output operator()(const Tokens& sources) const;
 
   size_t width() const override { return config.width; }
-  Tensor rows(const Tokens& tokens) const override;  // the scaled sum of the two
+  Tensor rows(const Tokens& tokens) const override;  // the scaled sum of both
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
   std::optional<size_t> positions() const override { return config.placed().positions(); }
 };
 
-// What the layers of a decoder look at, all at the same.
+// What all layers of a decoder attend to.
 struct ConvSource {
   Tensor keys, values;  // [rows, width]
   Packing packing;
 };
 
-// The rows that a decoder is at: of whole sequences, or the next ones of each hypothesis.
+// The rows of a decoder's call: those of whole sequences, or the next rows of each hypothesis.
 struct ConvTarget {
   Tensor embedded;               // [rows, width]
   Packing packing;               // those of each sequence or hypothesis
@@ -106,6 +110,7 @@ struct ConvTarget {
   std::vector<int32_t> earlier;  // rows of each record before these; empty: none
 };
 
+// A causal convolution, followed by attention to the source.
 struct ConvDecoderLayer {
   std::string name;  // of its attention, for a Recorder
   Conv1d conv;
@@ -114,17 +119,19 @@ struct ConvDecoderLayer {
 
   ConvDecoderLayer() = default;
   ConvDecoderLayer(const ConvConfig& config, size_t layer, Rng& rng);
+  // x [rows, hidden] to the same; in steps, `window` has the earlier rows.
   Tensor operator()(const Tensor& x, const ConvTarget& target, const ConvSource& source) const;
   Tensor step(const Tensor& x, const ConvTarget& target, const ConvSource& source,
               ConvWindow& window) const;
   void visit(Visitor& v);
 
  private:
-  // x + h + what it sees of the source; h [rows, hidden] is what the convolution gave.
+  // x + h + the context; h [rows, hidden] is the output of the convolution.
   Tensor look(const Tensor& x, const Tensor& h, const ConvTarget& target,
               const ConvSource& source) const;
 };
 
+// The encoder-decoder.
 class ConvSeq2Seq : public Model, public Generator, public Encoder {
  public:
   ConvSeq2Seq(const ConvConfig& config, Rng& rng);
@@ -156,7 +163,7 @@ class ConvSeq2Seq : public Model, public Generator, public Encoder {
   PlacedEmbedding embedding_;
   Linear decoder_in_, decoder_out_;  // width to hidden and back
   std::vector<ConvDecoderLayer> decoder_;
-  Linear output_;  // where it is not tied
+  Linear output_;  // if it is not tied
 };
 
 ModelKind conv_kind();

@@ -1,4 +1,4 @@
-// Causal convolutions of sequences that are read step by step.
+// Causal convolutions in steps.
 #pragma once
 
 #include <span>
@@ -12,21 +12,21 @@ namespace attend {
 // The weights of a convolution as one product: (kernel x in, out).
 kernels::PackedMatrix packed_taps(const Conv1d& conv);
 
-// The last rows of each hypothesis, as many as the convolution looks back at. They lie in a ring:
-// a step writes one row and moves none. Not on the tape.
+// The last rows of each hypothesis, as many as the convolution needs, in a ring buffer: a step
+// writes one row and moves none. Not on the tape.
 class ConvWindow {
  public:
-  // Of a causal convolution without groups; `taps` are its packed_taps().
+  // For a causal convolution without groups; `taps` are its packed_taps().
   ConvWindow(const Conv1d& conv, kernels::PackedMatrix taps);
 
-  // The next rows of each hypothesis, x [rows, in], to what the convolution makes of each and those
-  // before it, [rows, out].
+  // Convolves the next rows of each hypothesis, x [rows, in], to [rows, out].
   Tensor advance(const Tensor& x, const Packing& packing);
 
-  // More hypotheses that have read nothing join behind the others.
+  // Appends hypotheses that have read nothing.
   void admit(size_t hypotheses);
+  // Hypothesis i becomes what hypothesis parents[i] was.
   void reorder(std::span<const size_t> parents);
-  void clear();  // all have read nothing
+  void clear();  // hypotheses have read nothing
 
   size_t reach() const { return reach_; }  // rows
 
@@ -35,7 +35,7 @@ class ConvWindow {
   kernels::PackedMatrix taps_;
   Tensor bias_;                 // of the convolution
   Tensor rows_;                 // [hypotheses x reach, in]; zeros before the first
-  std::vector<size_t> oldest_;  // row of each hypothesis, which the next one replaces
+  std::vector<size_t> oldest_;  // row of each hypothesis, which the next row replaces
 };
 
 }  // namespace attend

@@ -1,5 +1,5 @@
-// A language model that translates: the source is what it is given, and the target what it goes on
-// with. One sequence, one vocabulary, no encoder (Liu et al., 2018; Raffel et al., 2020).
+// A language model that translates: the source is its prompt and the target its continuation. There
+// is one sequence, one vocabulary and no encoder (Liu et al., 2018; Raffel et al., 2020).
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 namespace attend {
 
+// A kind of language model and its settings.
 struct LanguageModelConfig : KindConfig<language_model_names> {
   LanguageModelConfig() : KindConfig("gpt") {}
   explicit LanguageModelConfig(std::string_view kind_name) : KindConfig(kind_name) {}
@@ -27,8 +28,8 @@ struct DecoderOnlyConfig {
   }
 };
 
-// Around any language model, whose parameters are all that it has. It reads `<s> source <s>
-// target`: the start of what is written ends what is read.
+// Wraps any language model and adds no parameters. It reads `<s> source <s> target`: the start of
+// the target marks the end rows of the source.
 class DecoderOnly : public Model, public Generator, public Encoder {
  public:
   DecoderOnly(const DecoderOnlyConfig& config, Rng& rng);
@@ -51,7 +52,7 @@ class DecoderOnly : public Model, public Generator, public Encoder {
   size_t width() const override { return model_->encoder()->width(); }
   Column encode(const Batch& inputs) const override;  // of the source
 
-  const Model& language_model() const { return *model_; }
+  const Model& language_model() const { return *model_; }  // the model inside
 
  private:
   struct Writing;

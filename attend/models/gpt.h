@@ -1,5 +1,5 @@
-// Decoder-only Transformers: a text that looks at itself, at what came before (Radford et al.,
-// 2019). The settings span the shapes of GPT-2 and of Llama (Touvron et al., 2023).
+// Decoder-only Transformers (Radford et al., 2019): causal self-attention over one text. The
+// settings cover the architectures of GPT-2 and of Llama (Touvron et al., 2023).
 #pragma once
 
 #include "attend/base/limits.h"
@@ -27,7 +27,7 @@ struct GptConfig {
   bool tied = true;
   float init = 0.02f;
 
-  // The point of attention's space that all layers are at (attention/multi_head.h).
+  // The attention of all layers (attention/multi_head.h).
   Score score = Score::kScaledDot;
   Weighting weighting = Weighting::kSoftmax;
   bool qk_norm = false, sinks = false;
@@ -89,6 +89,7 @@ struct GptConfig {
 
   void check() const;  // throws ConfigError
 
+  // The settings of its blocks and of its embedding.
   BlockConfig block() const;
   PlacedEmbeddingConfig placed() const {
     return {.scheme = positions,
@@ -100,22 +101,22 @@ struct GptConfig {
   }
 };
 
-// What reads the text: all but the output layer.
+// Everything but the output layer.
 class GptEncoder : public SequenceEncoder {
  public:
   GptConfig config;
   PlacedEmbedding embedding;
   std::vector<SelfBlock> blocks;
-  Norm norm;  // where norms come before
+  Norm norm;  // with norms before sublayers
 
   GptEncoder() = default;
   GptEncoder(const GptConfig& config, Rng& rng);
-  // With GPT-2's first weights, which a Gpt gives its output layer, too.
+  // An encoder with GPT-2's initial weights.
   static std::unique_ptr<SequenceEncoder> make(const AnyConfig& settings, Rng& rng);
-  // After the last layer, [rows, width], of sequences that begin with prefixes of these lengths.
+  // The output of the last layer, [rows, width], for sequences with prefixes of these lengths.
   Tensor layer_rows(const Tokens& tokens, std::vector<int32_t> prefixes = {}) const;
-  Tensor last(const Tensor& x) const;  // what the output layer reads of them
-  // What positions see beside those before them.
+  Tensor last(const Tensor& x) const;  // of them, what the output layer reads
+  // What positions see beside earlier ones.
   Mask mask_of(std::vector<int32_t> prefixes) const;
 
   size_t width() const override { return config.width; }
@@ -126,6 +127,7 @@ class GptEncoder : public SequenceEncoder {
   bool first_sees_all() const override { return false; }
 };
 
+// The language model: predicts each token from those before it.
 class Gpt : public Model, public Generator, public Encoder {
  public:
   Gpt(const GptConfig& config, Rng& rng);
@@ -154,7 +156,7 @@ class Gpt : public Model, public Generator, public Encoder {
 
   GptConfig config_;
   GptEncoder encoder_;
-  Linear output_;  // where it is not tied
+  Linear output_;  // if it is not tied
 };
 
 ModelKind gpt_kind();

@@ -31,10 +31,17 @@ AnyConfig encoder_settings(const LabelConfig& config) {
 std::string_view name_of(LabelPooling pooling) { return name_from_value(kPoolings, pooling); }
 
 ModelKind label_kind() {
-  return kind_of<LabelModel, LabelConfig>(
+  ModelKind kind = kind_of<LabelModel, LabelConfig>(
       "label", "a label for a text, from the encoder of another model",
       {{"label", "the encoder of a small Transformer, its rows averaged",
         [] { return AnyConfig(LabelConfig()); }}});
+  kind.sized = [](const ModelSize& size) {
+    LabelConfig c;
+    c.encoder.settings = model_kind(c.encoder.kind.name).sized(size);
+    c.dropout = size.dropout;
+    return AnyConfig(c);
+  };
+  return kind;
 }
 
 void LabelConfig::check() const {

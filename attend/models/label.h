@@ -1,4 +1,4 @@
-// A label for a text: the encoder of another model, its rows pooled into one, and an output layer
+// A classifier of texts: the encoder of another model, pooling of its rows, and an output layer
 // over the labels.
 #pragma once
 
@@ -11,15 +11,16 @@
 
 namespace attend {
 
-// How the rows of a sequence become one.
+// How the rows of a sequence are pooled into one.
 enum class LabelPooling {
   kMean,
-  kFirst,      // that of a start before the text (BERT; Devlin et al., 2019)
-  kLast,       // that of the text's end, for what reads forwards (Radford et al., 2018)
-  kAttention,  // a learned query looks at them (Lee et al., 2019)
+  kFirst,      // that of the start token (BERT; Devlin et al., 2019)
+  kLast,       // that of the end token, for encoders that read forwards (Radford et al., 2018)
+  kAttention,  // attention by a learned query (Lee et al., 2019)
 };
 std::string_view name_of(LabelPooling pooling);
 
+// A kind of encoder and its settings.
 struct EncoderConfig : KindConfig<encoder_kind_names> {
   EncoderConfig() : KindConfig("transformer") {}
 };
@@ -50,9 +51,10 @@ struct LabelConfig {
   void check() const;  // throws ConfigError
 };
 
+// Gives each text one of the labels.
 class LabelModel : public Model, public Classifier, public Encoder {
  public:
-  // Throws ConfigError where the encoder's first row cannot have seen the others.
+  // Throws ConfigError for kFirst if the encoder's first row does not see the others.
   LabelModel(const LabelConfig& config, Rng& rng);
 
   void visit(Visitor& v) override;

@@ -43,7 +43,7 @@ struct LstmConfig {
   void check() const;  // throws ConfigError
 };
 
-// What reads the text: all but the output layer.
+// Everything but the output layer.
 class LstmEncoder : public SequenceEncoder {
  public:
   LstmConfig config;
@@ -52,8 +52,9 @@ class LstmEncoder : public SequenceEncoder {
 
   LstmEncoder() = default;
   LstmEncoder(const LstmConfig& config, Rng& rng);
+  // The input of the first layer, [rows, embedding].
   Tensor embedded(const Tokens& tokens) const;
-  // With one mask for all rows of a sequence, or one for each row.
+  // Dropout with one mask per sequence if `variational`, otherwise per row.
   Tensor dropped(const Tensor& x, const Packing& packing, float chance) const;
 
   size_t width() const override { return config.hidden; }
@@ -64,6 +65,7 @@ class LstmEncoder : public SequenceEncoder {
   bool first_sees_all() const override { return false; }
 };
 
+// The language model: predicts each token from those before it.
 class LstmLanguageModel : public Model, public Generator, public Encoder {
  public:
   LstmLanguageModel(const LstmConfig& config, Rng& rng);
@@ -81,7 +83,7 @@ class LstmLanguageModel : public Model, public Generator, public Encoder {
   Forced force(const Batch& inputs, const Tokens& written) const override;
   std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output_(rows); }
 
-  // The states of the last layer.
+  // Of the states of the last layer.
   size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 

@@ -1,5 +1,5 @@
-// A language model of LSTMs whose memory is attended (Cheng et al., 2016): each step looks at all
-// steps before it.
+// A language model of LSTMs that attend to their memory (Cheng et al., 2016): each step attends to
+// all earlier ones.
 #pragma once
 
 #include "attend/attention/lstmn.h"
@@ -36,7 +36,7 @@ struct LstmnModelConfig {
   void check() const;  // throws ConfigError
 };
 
-// What reads the text: all but the output layer.
+// Everything but the output layer.
 class LstmnEncoder : public SequenceEncoder {
  public:
   LstmnModelConfig config;
@@ -45,6 +45,7 @@ class LstmnEncoder : public SequenceEncoder {
 
   LstmnEncoder() = default;
   LstmnEncoder(const LstmnModelConfig& config, Rng& rng);
+  // The input of the first layer, [rows, embedding].
   Tensor embedded(const Tokens& tokens) const;
 
   size_t width() const override { return config.hidden; }
@@ -55,6 +56,7 @@ class LstmnEncoder : public SequenceEncoder {
   bool first_sees_all() const override { return false; }
 };
 
+// The language model: predicts each token from those before it.
 class LstmnLanguageModel : public Model, public Generator, public Encoder {
  public:
   LstmnLanguageModel(const LstmnModelConfig& config, Rng& rng);
@@ -72,7 +74,7 @@ class LstmnLanguageModel : public Model, public Generator, public Encoder {
   Forced force(const Batch& inputs, const Tokens& written) const override;
   std::optional<Tensor> logits_of_rows(const Tensor& rows) const override { return output_(rows); }
 
-  // The states of the last layer.
+  // Of the states of the last layer.
   size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override;
 

@@ -1,6 +1,6 @@
-// What is trained, saved, run and looked at, whatever it reads and writes. What a model can do
-// beyond that is a facet: it writes sequences, gives labels, or gives a row for each item that it
-// reads.
+// The interface of all models: what is trained, saved, run and inspected. What else a model can do
+// is a facet: write sequences (Generator), give labels (Classifier), or give a row for each item it
+// reads (Encoder).
 #pragma once
 
 #include <optional>
@@ -17,81 +17,85 @@ namespace attend {
 struct ColumnSpec {
   std::string name;  // "source", "target", "text", "label"
   ColumnKind kind = ColumnKind::kTokens;
-  bool written = false;  // and perhaps read as well: what a decoder wrote before
-  Framing framing =
-      {};  // of tokens that are only read; written ones always have a start and an end
-  std::optional<size_t> positions = {};  // none past them, where they are learned
+  bool written = false;  // whether the model writes it; a decoder also reads what it has written
+  // Of a column that is only read; written ones always have a start and an end.
+  Framing framing = {};
+  std::optional<size_t> positions = {};  // how many it has learned; none: no limit
 
-  // Tokens that the model reads beside those of a text: the end of what is written is never read.
+  // Tokens that the model reads beside those of a text; the end of a written column is never read.
   size_t frame() const;
-  // Tokens of a text, its frame not counted; none: any number.
+  // The most tokens of a text, without its frame; none: no limit.
   std::optional<size_t> longest() const;
 };
 
-// Who looks at whom. A Recorder sees the layer by this name.
+// An attention layer, under the name that a Recorder sees.
 struct AttentionLayer {
   std::string name;
-  std::string queries, keys;  // names of sequences; the same one where it looks at itself
+  std::string queries, keys;  // names of sequences, the same for self-attention
   size_t heads = 1;
-  // Which stages of the keys' sequence it looks at, as shares of its inputs and then of each of its
-  // layers in turn; empty: at the last.
+  // Which stages of the keys' sequence it attends to: shares of its inputs, then of each of its
+  // layers; empty: the last layer alone.
   std::vector<float> shares = {};
 
+  // Whether it is self-attention.
   bool looks_at_itself() const { return queries == keys; }
 };
 
-// All columns of a model that reads them one after the other as one sequence: a source, and then
-// what it writes.
+// For a model that reads all its columns as one sequence: the source, then what it writes.
 struct JoinedSequence {
-  std::string name;                      // by which layers know it
-  std::optional<size_t> positions = {};  // of all columns together, where they are learned
+  std::string name;                      // used by its attention layers
+  std::optional<size_t> positions = {};  // of all columns together, if they are learned
 };
 
+// What a model reads and writes, and its attention layers.
 struct Signature {
   std::vector<ColumnSpec> columns;
-  std::vector<AttentionLayer> layers;  // in the order in which data go through them
+  std::vector<AttentionLayer> layers;  // in the order of computation
   std::optional<JoinedSequence> joined = {};
 
-  // Tokens of all columns together, their frames not counted, where they are one sequence; none:
-  // any number.
+  // The most tokens of all columns together, without frames, if they are one sequence; none: no
+  // limit.
   std::optional<size_t> longest_together() const;
 
   const ColumnSpec& column(std::string_view name) const;  // throws ConfigError
-  // That of the name; ConfigError with those there are.
+  // The layer of that name. Throws ConfigError that lists the layers.
   const AttentionLayer& layer(std::string_view name) const;
-  // Those in which one sequence looks at another, or at itself.
+  // The layers in which `queries` attend to `keys`.
   std::vector<AttentionLayer> layers_between(std::string_view queries, std::string_view keys) const;
 };
 
-// A row for each item of what is read.
+// Gives a row for each item that is read.
 class Encoder {
  public:
   virtual ~Encoder() = default;
-  virtual size_t width() const = 0;
+  virtual size_t width() const = 0;                      // of a row
   virtual Column encode(const Batch& inputs) const = 0;  // rows [rows, width]
 };
 
-// A label for each record.
+// Gives a label for each record.
 class Classifier {
  public:
   virtual ~Classifier() = default;
-  virtual size_t labels() const = 0;
+  virtual size_t labels() const = 0;                           // how many there are
   virtual Tensor label_logits(const Batch& inputs) const = 0;  // [records, labels], on the tape
 };
 
+// A model. Const members, and those of its facets, may be called from several threads at once.
 class Model {
  public:
   virtual ~Model() = default;
   // Parameters and buffers: both are saved, loaded and resumed.
   virtual void visit(Visitor& v) = 0;
+  // What it reads and writes.
   virtual Signature signature() const = 0;
 
+  // Its facets, which live as long as the model; null: it does not have this one.
   virtual const Generator* generator() const { return nullptr; }
   virtual const Classifier* classifier() const { return nullptr; }
   virtual const Encoder* encoder() const { return nullptr; }
 
-  // Lays weights out for inference, in the memory they have: the model is faster from then on, but
-  // can no longer be trained or saved. Does nothing where that would not help.
+  // Lays the weights out for inference, in place. The model is then faster, but can no longer be
+  // trained or saved. Does nothing if it would not help.
   virtual void pack() {}
 };
 

@@ -1,4 +1,4 @@
-// Which model, and its settings: those of its own kind and no others.
+// A kind of model, with the settings of that kind alone.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,8 +9,8 @@
 
 namespace attend {
 
-// A kind from the registry and what can be set of it. Where the kind changes, its settings start
-// from its defaults.
+// A kind from the registry and its settings. When the kind changes, the settings become its
+// defaults.
 template <std::vector<std::string> (*kNames)()>
 struct KindConfig {
   Choice<kNames> kind;
@@ -40,12 +40,13 @@ struct KindConfig {
   std::string settings_of_;
 };
 
+// The architecture of a model: config.json, and `model` in a run's settings.
 struct ModelConfig : KindConfig<model_kind_names> {
-  std::string preset;  // what the settings started from
+  std::string preset;  // from which the settings started; may be empty
 
   ModelConfig() : KindConfig("transformer") {}
   explicit ModelConfig(std::string_view kind_name) : KindConfig(kind_name) {}
-  // "small", "bahdanau" ...; ConfigError with the choices.
+  // The settings of a preset, "small" or "bahdanau". Throws ConfigError that lists the presets.
   static ModelConfig of_preset(std::string_view name);
 
   template <typename V>
@@ -54,12 +55,13 @@ struct ModelConfig : KindConfig<model_kind_names> {
     KindConfig::fields(v);
   }
 
-  // Tokens of each sequence that it reads or writes, or labels that it gives; what it does not know
-  // is left alone.
+  // Sets the number of tokens or labels of each column, by name; names that the model does not have
+  // are ignored.
   using Vocabularies = std::map<std::string, size_t>;
   void set_vocabularies(const Vocabularies& sizes);
 };
 
+// A new model with random weights. Throws ConfigError for settings that are not valid.
 std::unique_ptr<Model> make_model(const ModelConfig& config, Rng& rng);
 
 }  // namespace attend

@@ -5,10 +5,10 @@
 
 namespace attend {
 
-// A linear layer of its own, or the embedding's table (Press and Wolf, 2017) with a bias; rows of
-// another width are projected to the table's first.
+// A linear layer, or the embedding's table (Press and Wolf, 2017) with a bias. Rows of another
+// width than the table's are projected first.
 struct OutputLayer {
-  Linear projection;  // where it is tied and widths differ
+  Linear projection;  // if it is tied and widths differ
   Linear output;
 
   OutputLayer() = default;

@@ -1,5 +1,5 @@
-// Every kind of model, by name. A kind is a file of its own, with its settings, and a line in
-// registry.cpp: nothing outside models/ knows one by its name.
+// The registry of kinds of models. A kind is one file, with its settings, and one line in
+// registry.cpp; nothing outside models/ refers to a kind by name.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,34 @@
 
 namespace attend {
 
-// Settings to start from.
+// A size in terms that kinds have in common, for a model that is chosen by its data.
+struct ModelSize {
+  size_t width = 128, layers = 2;  // of an encoder and a decoder, so many each
+  float dropout = 0.1f;
+  bool one_vocabulary = false;  // for all that it reads and writes
+};
+
+// Named settings to start from.
 struct ModelPreset {
   std::string_view name, summary;
   AnyConfig (*settings)();
 };
 
+// What is known of a kind of model.
 struct ModelKind {
   std::string_view name, summary;
   AnyConfig (*defaults)();
   std::unique_ptr<Model> (*make)(const AnyConfig& settings, Rng& rng);
   std::vector<ModelPreset> presets;
-  // The part that reads a sequence, where others can use it.
+  // Makes the part that reads a sequence, if other models can use it.
   std::unique_ptr<SequenceEncoder> (*make_encoder)(const AnyConfig& settings, Rng& rng) = nullptr;
   bool is_language_model = false;
-  // The settings of a model of this kind around one of another, which then has other columns; null
-  // where it cannot be.
+  // The settings of a model of this kind that wraps one of another kind, and so has other columns;
+  // null if that is not possible.
   std::unique_ptr<AnyConfig> (*around)(std::string_view kind, const AnyConfig& settings) = nullptr;
+  // The settings of a model of some size. Where no model is named, the first kind that has this and
+  // fits the data is used.
+  AnyConfig (*sized)(const ModelSize& size) = nullptr;
 };
 
 // A kind whose model is made from its config alone.
@@ -45,7 +56,7 @@ ModelKind kind_of(std::string_view name, std::string_view summary,
           std::move(presets)};
 }
 
-// Its make_encoder, where an encoder, too, is made from the config alone.
+// A make_encoder for an encoder that is made from the config alone.
 template <typename EncoderType, typename Config>
 std::unique_ptr<SequenceEncoder> encoder_of(const AnyConfig& settings, Rng& rng) {
   const auto& config = settings.as<Config>();
@@ -53,7 +64,7 @@ std::unique_ptr<SequenceEncoder> encoder_of(const AnyConfig& settings, Rng& rng)
   return std::make_unique<EncoderType>(config, rng);
 }
 
-// The same of one that writes one sequence and reads nothing else.
+// The same for a language model.
 template <typename ModelType, typename Config>
 ModelKind language_model_kind_of(std::string_view name, std::string_view summary,
                                  std::vector<ModelPreset> presets) {
@@ -62,11 +73,12 @@ ModelKind language_model_kind_of(std::string_view name, std::string_view summary
   return kind;
 }
 
+// All kinds.
 std::span<const ModelKind> model_kinds();
-const ModelKind& model_kind(std::string_view name);  // ConfigError with the choices
-std::vector<std::string> model_kind_names();
-std::vector<std::string> encoder_kind_names();  // those with an encoder that others can use
-std::vector<std::string> language_model_names();
+const ModelKind& model_kind(std::string_view name);  // throws ConfigError that lists the kinds
+std::vector<std::string> model_kind_names();         // of all kinds
+std::vector<std::string> encoder_kind_names();       // kinds with an encoder that others can use
+std::vector<std::string> language_model_names();     // of those that are language models
 
 std::string preset_names();  // "tiny, small, base ..."
 

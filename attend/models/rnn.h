@@ -7,7 +7,7 @@
 
 namespace attend {
 
-// A bidirectional encoder, or one that reads forwards.
+// The encoder, bidirectional or forwards only.
 class RnnEncoder : public SequenceEncoder {
  public:
   RnnConfig config;
@@ -16,6 +16,7 @@ class RnnEncoder : public SequenceEncoder {
 
   RnnEncoder() = default;
   RnnEncoder(const RnnConfig& config, Rng& rng);
+  // Its outputs and final states.
   Recurrent::Output operator()(const Tokens& sources) const;
 
   size_t width() const override { return config.context_width(); }
@@ -26,18 +27,20 @@ class RnnEncoder : public SequenceEncoder {
   bool first_sees_all() const override { return config.bidirectional; }
 };
 
-// From the encoder's final states to the decoder's first. Where there is nothing to learn it hands
-// them over, or gives zeros.
+// The bridge from the encoder's final states to the decoder's first ones. Without parameters it
+// passes them on, or gives zeros.
 struct RnnStart {
   RnnConfig config;
-  std::vector<Linear> h, c;  // one for each layer of the decoder; c of an LSTM
+  std::vector<Linear> h, c;  // one for each layer of the decoder; c for an LSTM
 
   RnnStart() = default;
   RnnStart(const RnnConfig& config, Rng& rng);
+  // The decoder's first states.
   Recurrent::States operator()(const Recurrent::States& final) const;
   void visit(Visitor& v);
 };
 
+// The encoder-decoder.
 class RnnSeq2Seq : public Model, public Generator, public Encoder {
  public:
   RnnSeq2Seq(const RnnConfig& config, Rng& rng);
@@ -62,7 +65,7 @@ class RnnSeq2Seq : public Model, public Generator, public Encoder {
   struct Decoding;
   RnnDecoder::Source read(const Tokens& sources) const;
   Forced force_by_steps(const Tokens& sources, const Tokens& written) const;
-  // What the output layer sees of each row, [rows of tokens, last_width].
+  // The input of the output layer, [rows of tokens, last_width].
   Tensor advance(Decoding& decoding, const Tokens& tokens) const;
 
   RnnConfig config_;

@@ -1,5 +1,4 @@
-// How a recurrent decoder looks at its sources: all queries at once, or one of each sequence after
-// another.
+// The attention of a recurrent decoder: all queries at once, or step by step.
 #pragma once
 
 #include "attend/attention/coverage.h"
@@ -19,11 +18,12 @@ struct RnnAttention {
   RnnAttention() = default;
   RnnAttention(const RnnConfig& config, std::string name, Rng& rng);
 
-  // What there is to look at, its keys projected once for all steps.
+  // The sources, with keys projected once for all steps.
   struct Source {
     Tensor keys, values;  // [rows, some], [rows, context_width]
     Packing packing;
   };
+  // Projects sources; joins two batches of them; picks some.
   Source remember(const Tensor& encoded, const Packing& packing) const;
   static Source join(const Source& a, const Source& b);
   static Source pick(const Source& source, std::span<const size_t> records);
@@ -31,21 +31,22 @@ struct RnnAttention {
   // q [rows, hidden], sequence by sequence, to contexts [rows, context_width]. Not with coverage.
   Tensor operator()(const Tensor& q, const Packing& queries, const Source& source) const;
 
-  // What goes from step to step.
+  // What is kept from step to step.
   struct Walk {
     UnrolledLinear query;
     CoverageState coverage;
     std::vector<Tensor> coverage_losses;  // of each step's rows
   };
-  Walk walk(const Source& source, size_t rows) const;  // rows as for UnrolledLinear
+  Walk walk(const Source& source,
+            size_t rows) const;  // before the first step; rows as for UnrolledLinear
 
-  // The rows of a step: how many of them the first sources have, and how many rows the sequence of
-  // each has had before.
+  // The rows of a step: `by_record` divides them by source, and `earlier` is the number of earlier
+  // rows of each source's sequence.
   struct Rows {
     Packing by_record;
     std::vector<int32_t> earlier;
   };
-  // q [rows, hidden] of the next step.
+  // The contexts of the next step, from q [rows, hidden].
   Tensor step(const Tensor& q, const Rows& rows, const Source& source, Walk& walk) const;
 
   void visit(Visitor& v);

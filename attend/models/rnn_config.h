@@ -1,4 +1,4 @@
-// What a recurrent encoder-decoder is made of. By default that of Bahdanau et al. (2015).
+// The settings of recurrent encoder-decoders. The defaults follow Bahdanau et al. (2015).
 #pragma once
 
 #include <optional>
@@ -10,34 +10,37 @@
 
 namespace attend {
 
-// When the decoder looks, and what for.
+// When the decoder attends, and how the context is used.
 enum class RnnForm {
-  kBahdanau,  // from the state before; the context enters the cell, and a deep output layer
-  kLuong,     // from the new state; tanh(W [context; state]) is the output layer's input
+  kBahdanau,  // before the cell, from the last state; the context enters the cell and a deep output
+              // layer
+  kLuong,     // after the cell, from the new state; tanh(W [context; state]) is the output layer's
+              // input
 };
 std::string_view name_of(RnnForm form);
 
-// Where it may look (Luong et al., 2015).
+// Which keys attention may see (Luong et al., 2015).
 enum class RnnReach {
   kGlobal,
-  kLocalM,  // around the step's own place
-  kLocalP,  // around a place that is predicted
+  kLocalM,  // around the step's own position
+  kLocalP,  // around a predicted position
 };
 std::string_view name_of(RnnReach reach);
 
-// What the decoder starts from.
+// The decoder's initial state.
 enum class RnnBridge {
-  kTanh,    // each layer: tanh of the encoder's last backward state (forward, where that is all)
-  kStates,  // layer by layer from the encoder's final ones
-  kZero,    // zeros: all it knows of the source comes through the context
+  kTanh,  // each layer: tanh of a projection of the encoder's last backward state, or forward state
+          // if that is all
+  kStates,  // the encoder's final states, layer by layer
+  kZero,    // zeros: the source is seen through the context alone
 };
 std::string_view name_of(RnnBridge bridge);
 
-// What is between [state; embedding; context] and the output layer, in Bahdanau's form.
+// The layer between [state; embedding; context] and the output layer, in Bahdanau's form.
 enum class DeepOutput { kMaxout, kTanh };
 std::string_view name_of(DeepOutput output);
 
-// Sizes are for a CPU; the papers' are 620, 1000 and 500 (bahdanau), and 1000 (luong).
+// Default sizes suit a CPU; those of the papers are 620, 1000 and 500 (bahdanau), and 1000 (luong).
 struct RnnConfig {
   size_t source_vocabulary = 0, target_vocabulary = 0;
   Cell cell = Cell::kGru;
@@ -54,8 +57,8 @@ struct RnnConfig {
   bool input_feeding = false;
   RnnBridge bridge = RnnBridge::kTanh;
   DeepOutput deep_output = DeepOutput::kMaxout;
-  size_t output_width =
-      0;              // of what the output layer sees; 0: embedding, or hidden in Luong's form
+  // Of what the output layer sees; 0: embedding, or hidden in Luong's form.
+  size_t output_width = 0;
   bool tied = false;  // the decoder's embedding is the output layer
   float embedding_dropout = 0.1f;
   float layer_dropout = 0.1f;      // between layers
@@ -64,19 +67,21 @@ struct RnnConfig {
 
   bool operator==(const RnnConfig&) const = default;
 
-  static RnnConfig luong_preset();
+  static RnnConfig luong_preset();    // attention of Luong et al. (2015)
   static RnnConfig vanilla_preset();  // one fixed vector
   void check() const;                 // throws ConfigError
 
+  // Whether it has attention, and of Luong's form.
   bool attends() const { return attention.has_value(); }
   bool luong() const { return form == RnnForm::kLuong; }
-  // Whether a step of the decoder needs what attention gave at the one before.
+  // Whether a step of the decoder depends on the attention of the step before.
   bool walks() const { return coverage || (attends() && (!luong() || input_feeding)); }
+  // Of a context vector, and of the output layer's input.
   size_t context_width() const { return (bidirectional ? 2 : 1) * hidden; }
   size_t last_width() const {
     return output_width > 0 ? output_width : luong() ? hidden : embedding;
   }
-  // Beside the embedding, into the decoder's first layer.
+  // Width of what enters the decoder's first layer beside the embedding.
   size_t fed_width() const {
     return luong() ? (input_feeding ? last_width() : 0) : context_width();
   }

@@ -19,22 +19,22 @@ struct RnnDecoder {
   RnnDecoder() = default;
   RnnDecoder(const RnnConfig& config, Rng& rng);
 
-  // What there is to write from, one row or sequence a source.
+  // The sources, one row or sequence for each.
   struct Source {
     RnnAttention::Source encoded;
-    Tensor context;           // the fixed one [sources, context_width], where there is no attention
+    Tensor context;           // the fixed one [sources, context_width], if there is no attention
     Recurrent::States start;  // of each layer
   };
 
-  // What the output layer is computed from, by rows.
+  // What the output layer is computed from.
   struct Rows {
     Tensor h, context;   // [rows, hidden], [rows, context_width]
     Tensor attentional;  // [rows, last_width], in Luong's form
   };
-  // All rows of `inputs` [rows, embedding] at once. Not where config.walks().
+  // All rows of `inputs` [rows, embedding] at once, unless config.walks().
   Rows operator()(const Tensor& inputs, const Packing& packing, const Source& source) const;
 
-  // What goes from step to step, a row for each sequence that is being written.
+  // What is kept from step to step, a row for each sequence.
   struct Walk {
     std::vector<UnrolledCell> cells;
     UnrolledLinear attentional;
@@ -42,21 +42,22 @@ struct RnnDecoder {
     Recurrent::States states;
     Tensor fed;  // the fixed context, or the attentional vector of the step before; or undefined
 
+    // Keeps the first sequences; sequence i becomes what sequence parents[i] was.
     void keep_first(size_t count);
     void reorder(std::span<const size_t> parents);
-    // The sequences of another join behind these; only without gradients.
+    // Appends the sequences of another walk; only without gradients.
     void admit(const Walk& more);
-    // Sequence which[i] becomes what sequence i of `part` is.
+    // Sequence which[i] becomes sequence i of `part`.
     void put(std::span<const size_t> which, const Walk& part);
   };
-  // The embeddings of all rows by step [rows, embedding], where they are known; else undefined, and
-  // without gradients.
+  // Before the first step. `known` has the embeddings of all rows by step, [rows, embedding], or is
+  // undefined, without gradients.
   Walk walk(const Source& source, const Tensor& known) const;
-  // inputs [sequences, embedding] where not known.
+  // One step; inputs [sequences, embedding] unless they are known.
   Rows step(const Tensor& inputs, const RnnAttention::Rows& rows, const Source& source,
             Walk& walk) const;
 
-  // What the output layer sees [rows, last_width]; its logits [rows, vocabulary].
+  // The input of the output layer [rows, last_width], and its logits [rows, vocabulary].
   Tensor last(const Rows& rows, const Tensor& inputs) const;
   Tensor logits(const Tensor& last) const;
 

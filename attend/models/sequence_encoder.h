@@ -1,4 +1,4 @@
-// What turns a sequence of tokens into rows, as a part of a larger model.
+// The part of a model that turns tokens into rows.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace attend {
 class SequenceEncoder {
  public:
   virtual ~SequenceEncoder() = default;
-  virtual size_t width() const = 0;
+  virtual size_t width() const = 0;                     // of a row
   virtual Tensor rows(const Tokens& tokens) const = 0;  // [rows, width]
   virtual void visit(Visitor& v) = 0;
-  // Of a sequence of this name that looks at itself.
+  // Its self-attention layers, for a sequence of this name.
   virtual std::vector<AttentionLayer> layers(const std::string& sequence) const = 0;
-  // How many positions it has learned; none: it takes any.
+  // How many positions it has learned; none: no limit.
   virtual std::optional<size_t> positions() const = 0;
   // Whether the first row depends on the others.
   virtual bool first_sees_all() const { return true; }

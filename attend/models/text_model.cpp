@@ -1,10 +1,13 @@
 #include "attend/models/text_model.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
 #include "attend/base/files.h"
+#include "attend/base/printable.h"
+#include "attend/base/version.h"
 #include "attend/io/bounded_json.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
@@ -14,6 +17,37 @@ namespace attend {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// config.json: the architecture, after the format of the directory it describes. Directories from
+// before there were formats have none.
+struct StoredConfig : ModelConfig {
+  size_t format = kModelFormat;
+  std::string needs = std::string(kModelFormatSince);
+
+  StoredConfig() = default;
+  explicit StoredConfig(const ModelConfig& config) : ModelConfig(config) {}
+
+  template <typename V>
+  void fields(V& v) {
+    v("format", format, "version of the model directory's format", limits::kCount);
+    v("needs", needs, "first version of Attend that reads it");
+    ModelConfig::fields(v);
+  }
+};
+
+// A later format may have settings that would be misread or refused for the wrong reason.
+void check_format(const std::string& text, const std::string& origin) {
+  const std::string format = peek(text, "format", origin).value_or("");
+  size_t number = 0;
+  std::from_chars(format.data(), format.data() + format.size(), number);
+  if (number <= kModelFormat) return;
+  const std::string needs = peek(text, "needs", origin).value_or("");
+  throw FormatError(
+      "{}: the model directory has format {}, which needs {}; this is Attend {}, which reads "
+      "formats up to {}. Install a later version",
+      origin, number, needs.empty() ? "a later version of Attend" : "Attend " + shown_name(needs),
+      library_version(), kModelFormat);
+}
 
 // Ids of other tokenizers would be read as if they were the model's own.
 void check_vocabularies(const TextModel& model, const ModelDirectory& directory) {
@@ -144,9 +178,11 @@ ModelConfig load_model_config(const ModelDirectory& directory) {
         directory.root.string());
   }
   const std::string origin = directory.config().string();
-  ModelConfig config;
-  read_json(config, upgraded(config_text(directory.config()), origin), origin);
-  return config;
+  const std::string text = config_text(directory.config());
+  check_format(text, origin);
+  StoredConfig config;
+  read_json(config, upgraded(text, origin), origin);
+  return static_cast<const ModelConfig&>(config);
 }
 
 TextModel TextModel::load_description(const ModelDirectory& directory) {
@@ -194,15 +230,15 @@ const Tokenizer& TextModel::tokenizer(std::string_view column) const {
 const Generator& TextModel::generator() const {
   if (const Generator* writes = model->generator()) return *writes;
   throw ConfigError("the model writes no sequences: it is a {} model{}", config.kind.name,
-                    model->classifier() != nullptr ? "; use `attend classify`" : "");
+                    model->classifier() != nullptr ? "; use classify" : "");
 }
 
 const Classifier& TextModel::classifier() const {
   if (const Classifier* labels = model->classifier()) return *labels;
   throw ConfigError("the model gives no labels: it is a {} model{}", config.kind.name,
                     model->generator() == nullptr ? ""
-                    : read()                      ? "; use `attend translate`"
-                                                  : "; use `attend generate`");
+                    : read()                      ? "; use translate"
+                                                  : "; use generate");
 }
 
 ColumnSpec TextModel::written() const {
@@ -241,7 +277,7 @@ void TextModel::save_best_alignment(const ModelDirectory& directory) const {
 }
 
 void TextModel::save_description(const ModelDirectory& directory) const {
-  replace_file(directory.config(), to_json(config) + "\n");
+  replace_file(directory.config(), to_json(StoredConfig(config)) + "\n");
   save_tokenizers(directory, tokenizers);
 }
 

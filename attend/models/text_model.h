@@ -1,4 +1,4 @@
-// A model with its tokenizers: raw text in, raw text out; and the directory it lives in.
+// A model with its tokenizers, and how both are stored in a model directory.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@
 
 namespace attend {
 
-// The tokenizer of each column that a model reads or writes, by its name. Several may be one and
-// the same; that of labels has a token for each label.
+// The tokenizer of each column that a model reads or writes, by name. Columns may share a
+// tokenizer; that of labels has a token for each label.
 using Tokenizers = std::map<std::string, std::shared_ptr<const Tokenizer>, std::less<>>;
 
-// A layer and a head that look at what is read.
+// An attention layer and head between what is written and what is read.
 struct AlignmentPlace {
   std::string layer;
   std::optional<size_t> head;  // none: the mean of all
@@ -31,56 +31,60 @@ struct AlignmentPlace {
   }
 };
 
+// A model that reads and writes text. Copies share the model and its tokenizers; load()
+// (attend/decode/loaded_model.h) wraps it for programs that only use a model.
 struct TextModel {
   ModelConfig config;
   std::shared_ptr<Model> model;
   Tokenizers tokenizers;
-  std::optional<AlignmentPlace> best_alignment = {};  // where it was looked for
+  std::optional<AlignmentPlace> best_alignment = {};  // if it was determined
 
-  // Throws Error, naming the file that is missing or wrong.
+  // Loads a model directory. Throws Error that names the file that is missing or wrong.
   static TextModel load(const std::filesystem::path& root);
 
-  // That of a sequence, or of "label". Throws ConfigError where it has none.
+  // The tokenizer of a column. Throws ConfigError if there is none.
   const Tokenizer& tokenizer(std::string_view sequence) const;
 
-  // The facets. Throw ConfigError that says what the model is, and which command is for it: "the
-  // model writes no sequences: it is a label model; use `attend classify`".
+  // The facets of the model. They throw ConfigError if it does not have them: "the model writes no
+  // sequences: it is a label model; use classify".
   const Generator& generator() const;
   const Classifier& classifier() const;
 
-  // The sequence that it writes, and the one that it reads first: none for a language model, which
-  // reads what it writes. written() throws ConfigError where there is none.
+  // The sequence that it writes, and the one that it reads; none for a language model. written()
+  // throws ConfigError if there is none.
   ColumnSpec written() const;
   std::optional<ColumnSpec> read() const;
 
-  // What a model reads for some lines of ids, framed as it wants them.
+  // The input batch for lines of ids, with the start and end that the model expects.
   Batch inputs(std::span<const std::vector<int32_t>> lines) const;
 
   std::string label(size_t number) const;  // the text of a classifier's label
 
-  // config.json and the tokenizers; the weights.
+  // Load and save the parts of a model directory: config.json and the tokenizers, the weights, the
+  // best alignment. The description alone has a model without memory for its weights.
   static TextModel load_description(const ModelDirectory& directory);
   void save_description(const ModelDirectory& directory) const;
   void save_weights(const std::filesystem::path& file) const;
   void save_best_alignment(const ModelDirectory& directory) const;
 };
 
-// A tokenizer, as records are made with it.
+// A tokenizer as corpora use it.
 TextEncoder encoder_of(const std::shared_ptr<const Tokenizer>& tokenizer);
 
-// How many tokens, or labels, each column has that has a tokenizer.
+// The number of tokens or labels of each column that has a tokenizer.
 ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers, const Signature& signature);
 
-// Throws ConfigError where columns that are one sequence have tokenizers of their own.
+// Throws ConfigError if columns that form one sequence have different tokenizers.
 void check_tokenizers(const Tokenizers& tokenizers, const Signature& signature);
 
-// The architecture of a model directory. Throws IoError where it is none.
+// The architecture of a model directory. Throws IoError if it is not a model directory, FormatError
+// if a later version wrote it.
 ModelConfig load_model_config(const ModelDirectory& directory);
 
-// Those of a model directory, by the names of its model's sequences; none where it has none.
-// FormatError where it has one for all and one for a sequence as well.
+// The tokenizers in a model directory, by column; may be empty. Throws FormatError if there is a
+// shared one and one for a column.
 Tokenizers load_tokenizers(const ModelDirectory& directory, const Signature& signature);
-// In place of those that are there, which are removed only when the new ones are whole.
+// Saves tokenizers and removes old ones, but only once the new ones are complete.
 void save_tokenizers(const ModelDirectory& directory, const Tokenizers& tokenizers);
 
 }  // namespace attend

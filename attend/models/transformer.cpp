@@ -28,6 +28,16 @@ TransformerConfig tiny() {  // as for small corpora of translated captions
   return c;
 }
 
+TransformerConfig sized(const ModelSize& size) {
+  TransformerConfig c;
+  c.width = size.width, c.heads = std::max<size_t>(4, size.width / 64);
+  c.feed_forward = size.width < 256 ? 2 * size.width : 4 * size.width;
+  c.encoder_layers = c.decoder_layers = size.layers;
+  c.dropout = size.dropout;
+  c.tying = size.one_vocabulary ? Tying::kAll : Tying::kDecoder;
+  return c;
+}
+
 TransformerConfig base() {
   TransformerConfig c;
   c.width = 512, c.heads = 8, c.feed_forward = 2048;
@@ -50,6 +60,7 @@ ModelKind transformer_kind() {
        {"base", "6 + 6 layers, 512 wide, as published (Vaswani et al., 2017)",
         [] { return AnyConfig(base()); }}});
   kind.make_encoder = encoder_of<TransformerEncoder, TransformerConfig>;
+  kind.sized = [](const ModelSize& size) { return AnyConfig(sized(size)); };
   return kind;
 }
 

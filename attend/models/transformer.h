@@ -1,5 +1,5 @@
-// The Transformer (Vaswani et al., 2017), encoder and decoder, with any positions and any point of
-// attention's space that multi-head attention can be.
+// The Transformer (Vaswani et al., 2017), encoder and decoder, with any positions, score and
+// weighting that multi-head attention supports.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace attend {
 
-// Which tables are one.
+// Which embedding tables are shared.
 enum class Tying {
   kNone,
   kDecoder,  // the decoder's embedding and the output layer
@@ -18,11 +18,11 @@ enum class Tying {
 };
 std::string_view name_of(Tying tying);
 
-// What the decoder's layers look at.
+// What the decoder's layers attend to.
 enum class CrossSource {
   kLast,  // the encoder's last layer
-  kSame,  // layer i at the encoder's layer i
-  kMix,   // each at a learned mixture of all of them (Bapna et al., 2018)
+  kSame,  // layer i attends to the encoder's layer i
+  kMix,   // a learned mixture of all encoder layers (Bapna et al., 2018)
 };
 std::string_view name_of(CrossSource source);
 
@@ -38,16 +38,16 @@ struct TransformerConfig {
   Tying tying = Tying::kDecoder;
   CrossSource cross = CrossSource::kLast;
 
-  // The point of attention's space that all layers are at (attention/multi_head.h).
+  // The attention of all layers (attention/multi_head.h).
   size_t head_width = 0;
   Score score = Score::kScaledDot;
   Weighting weighting = Weighting::kSoftmax;
   bool qk_norm = false, sinks = false;
   float softcap = 0.0f;
   size_t window = 0;             // of self-attention; 0: all
-  bool strictly_causal = false;  // the decoder's self-attention: only what came before
+  bool strictly_causal = false;  // the decoder's self-attention sees earlier positions only
 
-  float dropout = 0.1f;            // of embeddings, and of what each sublayer adds
+  float dropout = 0.1f;            // of embeddings, and of each sublayer's output
   float attention_dropout = 0.0f;  // of weights
   float activation_dropout = 0.0f;
 
@@ -93,6 +93,7 @@ struct TransformerConfig {
 
   void check() const;  // throws ConfigError
 
+  // The settings of its blocks and of its embeddings.
   BlockConfig block() const;
   PlacedEmbeddingConfig placed() const {
     return {.scheme = positions,
@@ -101,21 +102,23 @@ struct TransformerConfig {
             .bounded = !traits_of(score).reads_keys,
             .dropout = dropout};
   }
+  // Of a token's vector, without concatenated positions.
   size_t embedding_width() const { return width - position_width; }
 };
 
+// Reads the source.
 class TransformerEncoder : public SequenceEncoder {
  public:
   TransformerConfig config;
   PlacedEmbedding embedding;
   std::vector<SelfBlock> blocks;
-  Norm norm;  // where norms come before
+  Norm norm;  // with norms before sublayers
 
   TransformerEncoder() = default;
   TransformerEncoder(const TransformerConfig& config, PlacedEmbedding embedding, Rng& rng);
-  TransformerEncoder(const TransformerConfig& config, Rng& rng);  // with an embedding of its own
+  TransformerEncoder(const TransformerConfig& config, Rng& rng);  // with its own embedding
 
-  // The embeddings and what each layer made of them, as a decoder may look at it.
+  // The embeddings and the output of each layer, [rows, width].
   std::vector<Tensor> operator()(const Tokens& sources) const;
 
   size_t width() const override { return config.width; }
@@ -125,6 +128,7 @@ class TransformerEncoder : public SequenceEncoder {
   std::optional<size_t> positions() const override { return config.placed().positions(); }
 };
 
+// The encoder-decoder.
 class Transformer : public Model, public Generator, public Encoder {
  public:
   Transformer(const TransformerConfig& config, Rng& rng);
@@ -149,7 +153,7 @@ class Transformer : public Model, public Generator, public Encoder {
 
  private:
   struct Decoding;
-  std::vector<Tensor> looked_at(const Tokens& sources) const;  // by each layer of the decoder
+  std::vector<Tensor> looked_at(const Tokens& sources) const;  // by each decoder layer
   std::vector<float> shares_of(size_t layer) const;
   Tensor output(const Tensor& x) const;
 
@@ -159,7 +163,7 @@ class Transformer : public Model, public Generator, public Encoder {
   std::vector<CrossBlock> decoder_;
   Norm decoder_norm_;  // where norms come before
   Tensor mixture_;     // [decoder layers, encoder layers + 1], of kMix
-  Linear output_;      // where it is not tied
+  Linear output_;      // if it is not tied
 };
 
 ModelKind transformer_kind();

@@ -10,11 +10,12 @@ namespace attend {
 struct Conv2dConfig {
   size_t in = 0, out = 0;
   Extent2 kernel = 1, stride = 1, padding = 0, dilation = 1;
-  size_t groups = 1;  // as many as channels: depthwise
+  size_t groups = 1;  // as many groups as channels: depthwise
   bool bias = true;
   Init init = Init::kFanIn;  // of the weight; the bias starts at zero
 };
 
+// A convolution over a batch of images:
 //   Conv2d stem({.in = 3, .out = 64, .kernel = 7, .stride = 2, .padding = 3}, rng);
 //   Conv2d patches({.in = 3, .out = 512, .kernel = 16, .stride = 16}, rng);
 struct Conv2d {

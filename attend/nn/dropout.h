@@ -1,4 +1,4 @@
-// Dropout as a module.
+// Dropout as a module, for models that list their parts.
 #pragma once
 
 #include "attend/nn/visit.h"
@@ -6,16 +6,18 @@
 
 namespace attend {
 
-// Active inside a TrainingScope only.
+// Zeroes elements with probability `chance`, inside a TrainingScope only.
 struct Dropout {
   float chance = 0.1f;
 
+  // dropout(x), of any shape.
   Tensor operator()(const Tensor& x) const { return dropout(x, chance); }
   // residual + dropout(x), in one pass.
   Tensor operator()(const Tensor& x, const Tensor& residual) const {
     return dropout_add(x, residual, chance);
   }
 
+  // It has no parameters.
   void visit(Visitor&) {}
 };
 

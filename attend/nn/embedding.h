@@ -1,4 +1,4 @@
-// A table of vectors, one a token.
+// A table with one vector per token.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ struct Embedding {
       : weight(parameter({vocab, width}, Init::kNormal, rng,
                          1.0f / std::sqrt(static_cast<float>(width)))) {}
 
-  size_t width() const { return weight.in(); }
+  size_t width() const { return weight.in(); }  // of a vector
 
   // ids of any shape to [ids..., width].
   Tensor operator()(const Tensor& ids, float scale = 1.0f) const {

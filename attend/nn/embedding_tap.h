@@ -1,5 +1,5 @@
-// Vectors of tokens on their way into a model, to be seen, changed or differentiated. While an
-// EmbeddingTap is installed in a thread, every Embedding that this thread runs goes through it.
+// A hook on token embeddings, to see, change or differentiate them. While an EmbeddingTap is
+// installed in a thread, every Embedding that the thread runs goes through it.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@ namespace attend {
 
 class EmbeddingTap {
  public:
-  EmbeddingTap();  // installs itself, over the one before
+  EmbeddingTap();  // installs itself in this thread, in place of the one before
   virtual ~EmbeddingTap();
   EmbeddingTap(const EmbeddingTap&) = delete;
   EmbeddingTap& operator=(const EmbeddingTap&) = delete;
 
-  // What the model gets for `ids`, [ids..., width]. `look_up` gives the vectors of any ids; these
-  // may be more than the table has, if only the tap knows what they mean.
+  // What the model gets for `ids`, [ids..., width]. `look_up` gives the vectors of any ids in the
+  // table. The ids may lie beyond the table if the tap knows what they mean.
   using LookUp = std::function<Tensor(const Tensor& ids)>;
   virtual Tensor embed(const Tensor& ids, const LookUp& look_up) = 0;
 
@@ -24,7 +24,7 @@ class EmbeddingTap {
   EmbeddingTap* before_;
 };
 
-// The innermost one of this thread, or nullptr.
+// The tap that was installed last in this thread, or nullptr.
 EmbeddingTap* current_embedding_tap();
 
 }  // namespace attend

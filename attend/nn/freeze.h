@@ -1,4 +1,4 @@
-// Parameters that are only read.
+// Parameters that are not trained.
 #pragma once
 
 #include "attend/nn/visit.h"
@@ -13,8 +13,8 @@ class Freezer : public Visitor {
 };
 }  // namespace detail
 
-// No parameter of the module takes a gradient from now on: gradients flow through it to its inputs
-// alone.
+// From now on no parameter of the module gets a gradient; gradients still flow through it to its
+// inputs.
 template <typename Module>
 void freeze(Module& module) {
   detail::Freezer freezer;

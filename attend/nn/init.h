@@ -1,4 +1,4 @@
-// First values of parameters, by name.
+// Initial values of parameters, by name.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace attend {
 
-// For a weight [out, in, ...]: fan_out = out x the rest, fan_in = in x the rest.
+// How values are drawn. For a weight [out, in, ...], fan_out = out x the rest and fan_in = in x the
+// rest.
 enum class Init {
   kZeros,
   kOnes,
@@ -24,8 +25,8 @@ enum class Init {
 
 std::string_view name_of(Init init);
 
-// Parameters and buffers that are made within its life, in this thread, have shapes but no memory
-// and no values. load_weights() (attend/io/safetensors.h) gives them both, once a file fits.
+// While one lives, parameters and buffers that this thread makes have shapes but no memory and no
+// values. load_weights() (attend/io/safetensors.h) provides both, if the file fits.
 class ShapesOnly {
  public:
   ShapesOnly();
@@ -37,13 +38,13 @@ class ShapesOnly {
   bool before_;
 };
 
-// Fills x, if it has memory. `scale` multiplies the range or deviation (kUniform and kNormal: is
-// it).
+// Fills x, if it has memory. `scale` multiplies the range or deviation; for kUniform and kNormal it
+// is the range or deviation.
 void initialize(const Tensor& x, Init init, RandomStream random, float scale = 1.0f);
 
-// A fresh leaf.
+// New leaves that require gradients.
 Tensor parameter(const Shape& shape, Init init, Rng& rng, float scale = 1.0f);
 Tensor constant_parameter(const Shape& shape, float value);
-Tensor constant_buffer(const Shape& shape, float value);  // takes no gradient
+Tensor constant_buffer(const Shape& shape, float value);  // gets no gradient
 
 }  // namespace attend

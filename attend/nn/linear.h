@@ -1,4 +1,4 @@
-// The fully connected layer.
+// The fully connected layer, x W^T + b.
 #pragma once
 
 #include "attend/nn/init.h"
@@ -11,6 +11,7 @@ struct LinearOptions {
   Init init = Init::kXavierUniform;  // of the weight; the bias starts at zero
 };
 
+// A fully connected layer. Copies share their parameters.
 struct Linear {
   Weight weight;  // [out, in]
   Tensor bias;    // [out], or undefined
@@ -20,7 +21,7 @@ struct Linear {
       : weight(parameter({out, in}, options.init, rng)) {
     if (options.bias) bias = parameter({out}, Init::kZeros, rng);
   }
-  // Shares its weight with another layer, such as an embedding.
+  // Without a bias; shares its weight with another layer, such as an embedding.
   explicit Linear(Weight shared) : weight(std::move(shared)) {}
 
   // x [..., in] to [..., out].

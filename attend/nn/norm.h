@@ -7,7 +7,7 @@
 
 namespace attend {
 
-// Each row to mean 0 and variance 1, then scaled and shifted (Ba et al., 2016).
+// Normalises each row to mean 0 and variance 1, then scales and shifts it (Ba et al., 2016).
 struct LayerNorm {
   Tensor weight, bias;  // [width]
   float epsilon = 1e-5f;
@@ -18,6 +18,7 @@ struct LayerNorm {
         bias(constant_parameter({width}, 0.0f)),
         epsilon(eps) {}
 
+  // x [..., width] to the same shape.
   Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, epsilon); }
 
   void visit(Visitor& v) {
@@ -26,7 +27,7 @@ struct LayerNorm {
   }
 };
 
-// Each row divided by the root of its mean square, then scaled (Zhang and Sennrich, 2019).
+// Divides each row by the root of its mean square, then scales it (Zhang and Sennrich, 2019).
 struct RmsNorm {
   Tensor weight;  // [width]
   float epsilon = 1e-6f;
@@ -35,13 +36,14 @@ struct RmsNorm {
   explicit RmsNorm(size_t width, float eps = 1e-6f)
       : weight(constant_parameter({width}, 1.0f)), epsilon(eps) {}
 
+  // x [..., width] to the same shape.
   Tensor operator()(const Tensor& x) const { return rms_norm(x, weight, epsilon); }
 
   void visit(Visitor& v) { v("weight", weight); }
 };
 
-// Each channel to mean 0 and variance 1 over the batch (Ioffe and Szegedy, 2015). Outside a
-// TrainingScope the running statistics are used.
+// Normalises each channel to mean 0 and variance 1 over the batch (Ioffe and Szegedy, 2015).
+// Outside a TrainingScope it uses the running statistics.
 struct BatchNorm {
   Tensor weight, bias;               // [channels]
   Tensor running_mean, running_var;  // [channels]

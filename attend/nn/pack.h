@@ -1,4 +1,4 @@
-// Weights laid out for the matrix product, once and for all calls.
+// Weights laid out once for all matrix products.
 #pragma once
 
 #include <map>
@@ -26,9 +26,9 @@ class Packer : public Visitor {
 };
 }  // namespace detail
 
-// Packs the weights of linear layers and embeddings, in the memory they have: a product with few
-// rows then reads them at twice the speed, and gives the same bits. The module can only be called
-// from then on; it has no parameters there to be trained or saved.
+// Packs the weights of linear layers and embeddings, in place. A product with few rows then reads
+// them twice as fast, with the same bits. Afterwards the module can be called, but not trained or
+// saved: packed weights are no longer parameters.
 template <typename Module>
 void pack_weights(Module& module) {
   detail::Packer packer;

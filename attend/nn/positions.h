@@ -1,5 +1,5 @@
-// Where in its sequence a row stands, told to a model that cannot know: positions added to the rows
-// of a packed batch, or put beside them. They start again at each sequence.
+// Positional encodings: added to the rows of a packed batch, or concatenated. Positions start at 0
+// in each sequence.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 
 namespace attend {
 
+// How positions and rows are combined.
 enum class PositionMode {
   kAdd,     // x [rows, width] + positions [rows, width]
   kConcat,  // [rows, x's width + width]
@@ -26,37 +27,37 @@ struct PositionsConfig {
   PositionMode mode = PositionMode::kAdd;
 };
 
-// Waves of growing length (Vaswani et al., 2017): column 2 i is sin(p / 10000^(2 i / width)),
-// column 2 i + 1 the cosine of the same. They are computed when a sequence first reaches them, and
-// kept; max_length has no say.
+// Sinusoids (Vaswani et al., 2017): column 2 i is sin(p / 10000^(2 i / width)), column 2 i + 1 the
+// cosine of the same. Rows are computed when a sequence first reaches them, and kept; max_length is
+// not used. May be called from several threads at once.
 struct SinusoidalPositions {
   PositionsConfig config;
 
   SinusoidalPositions() = default;
   explicit SinusoidalPositions(const PositionsConfig& config);
 
-  // `first` is the position of the first row of each sequence, 0 where it is empty: how far a
-  // decoder has come with each.
+  // `first` has the position of the first row of each sequence, for the steps of a decoder; empty:
+  // 0 for all.
   Tensor operator()(const Tensor& x, const Packing& packing,
                     std::span<const int32_t> first = {}) const;
 
-  void visit(Visitor&) {}  // nothing is learned, and the table need not be saved
+  void visit(Visitor&) {}  // it has no parameters
 
  private:
-  // Used by several threads, and by all copies.
+  // Shared by all copies and threads.
   struct Table {
     std::mutex mutex;
-    Tensor rows;  // [those reached and some more, width]
+    Tensor rows;  // [those reached so far, and some more, width]
   };
-  Tensor first_rows(size_t count) const;  // at least so many
+  Tensor first_rows(size_t count) const;  // at least this many
 
   std::shared_ptr<Table> table_;
 };
 
-// The table [length, width] of the above.
+// The first rows of that table, [length, width].
 Tensor sinusoids(size_t length, size_t width);
 
-// A row of a table for each position (Gehring et al., 2017).
+// A learned vector for each position (Gehring et al., 2017).
 struct LearnedPositions {
   PositionsConfig config;
   Tensor weight;  // [max_length, width]
@@ -64,7 +65,7 @@ struct LearnedPositions {
   LearnedPositions() = default;
   LearnedPositions(const PositionsConfig& config, Rng& rng, float deviation = 0.02f);
 
-  // Throws ShapeError where a sequence reaches past max_length.
+  // x [rows, width]. Throws ShapeError if a sequence reaches past max_length.
   Tensor operator()(const Tensor& x, const Packing& packing,
                     std::span<const int32_t> first = {}) const;
 

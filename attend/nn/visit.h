@@ -1,5 +1,5 @@
-// How a module lists its parts, once. From that list parameters are named, counted, initialised,
-// saved, loaded, optimised, frozen and drawn.
+// How a module lists its parts. From that one list, parameters are named, counted, saved, loaded,
+// optimised, frozen and packed.
 #pragma once
 
 #include <string>
@@ -13,12 +13,14 @@
 namespace attend {
 
 // A module is a plain struct with `void visit(Visitor& v)` that calls v(name, part) for each
-// parameter, weight, module, or vector of modules in it, and v.buffer(name, tensor) for what is
-// saved but not trained.
+// parameter, weight, module, or vector of modules in it, and v.buffer(name, tensor) for tensors
+// that are saved but not trained.
 class Visitor {
  public:
   virtual ~Visitor() = default;
 
+  // Called by modules for each of their parts. Undefined tensors are skipped; the names of nested
+  // modules are joined by dots.
   void operator()(const std::string& name, Tensor& parameter) {
     if (parameter.defined()) on_parameter(path_ + name, parameter);
   }
@@ -41,6 +43,8 @@ class Visitor {
   }
 
  protected:
+  // What is done with each, under its dotted path. A weight is a parameter, and a buffer nothing,
+  // unless these are overridden.
   virtual void on_parameter(const std::string& path, Tensor& parameter) = 0;
   virtual void on_weight(const std::string& path, Weight& weight) {
     if (weight.value.defined()) on_parameter(path, weight.value);
@@ -90,17 +94,19 @@ std::vector<NamedTensor> parameters(Module& module) {
   return detail::collect(module, {.parameters = true});
 }
 
+// The same for buffers.
 template <typename Module>
 std::vector<NamedTensor> buffers(Module& module) {
   return detail::collect(module, {.buffers = true});
 }
 
-// Both: all that a file of the module holds.
+// Both: everything that is saved and loaded.
 template <typename Module>
 std::vector<NamedTensor> parameters_and_buffers(Module& module) {
   return detail::collect(module, {.parameters = true, .buffers = true});
 }
 
+// Elements of all parameters, shared ones counted once.
 template <typename Module>
 size_t parameter_count(Module& module) {
   size_t count = 0;
@@ -108,6 +114,7 @@ size_t parameter_count(Module& module) {
   return count;
 }
 
+// Removes the gradients of all parameters.
 template <typename Module>
 void clear_grads(Module& module) {
   for (const NamedTensor& p : parameters(module)) p.tensor.clear_grad();

@@ -1,5 +1,5 @@
-// The matrix of a linear layer or an embedding, in the form it is kept in. Layers multiply by it
-// and look up its rows; nothing else knows the form.
+// The matrix of a linear layer or an embedding, in whatever form it is stored. Layers multiply by
+// it and look up its rows; nothing else knows the form.
 #pragma once
 
 #include <utility>
@@ -17,16 +17,17 @@ struct Weight {
   Weight() = default;
   explicit Weight(Tensor fp32) : value(std::move(fp32)) {}
 
+  // Whether it has a matrix, and its size [out, in].
   bool defined() const { return value.defined() || !packed.empty(); }
   size_t out() const { return packed.empty() ? value.extent(0) : packed.columns(); }
   size_t in() const { return packed.empty() ? value.extent(1) : packed.rows(); }
 
-  // f(x W^T + b) for x [..., in].
+  // f(x W^T + b) for x [..., in]; [..., out].
   Tensor times(const Tensor& x, const Tensor& bias, Activation activation) const {
     return packed.empty() ? linear(x, value, bias, activation)
                           : linear(x, packed, bias, activation);
   }
-  // scale W[ids], [ids..., in].
+  // scale W[ids]: [ids..., in].
   Tensor rows(const Tensor& ids, float scale) const {
     return packed.empty() ? embedding(value, ids, scale) : embedding(packed, ids, scale);
   }

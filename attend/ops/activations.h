@@ -1,4 +1,4 @@
-// Element-wise functions on the tape.
+// Element-wise activation functions on the tape.
 #pragma once
 
 #include "attend/kernels/activations.h"
@@ -8,8 +8,10 @@ namespace attend {
 
 using kernels::Activation;
 
+// f of each element, for a tensor of any shape.
 Tensor activate(Activation f, const Tensor& x);
 
+// The same by name. gelu uses erf, gelu_tanh the approximation by tanh; silu is x sigmoid(x).
 inline Tensor relu(const Tensor& x) { return activate(Activation::kRelu, x); }
 inline Tensor gelu(const Tensor& x) { return activate(Activation::kGelu, x); }  // with erf
 inline Tensor gelu_tanh(const Tensor& x) { return activate(Activation::kGeluTanh, x); }

@@ -6,7 +6,7 @@
 
 namespace attend {
 
-// A packed batch.
+// A packed batch of sequences.
 struct Sequences {
   Tensor rows;  // [packing.rows(), width]
   Packing packing;
@@ -17,13 +17,13 @@ struct Conv1dOptions {
   size_t left = 0, right = 0;  // rows of zeros before and after each sequence
 };
 
-// Each sequence by itself.  x [rows, in], weight [out, in / groups, kernel] as PyTorch has it, bias
-// [out] or undefined; the result is [rows', out] in a packing of its own, in which a sequence too
-// short for the kernel, or empty, has no rows.
+// Convolves each sequence by itself.  x [rows, in], weight [out, in / groups, kernel] as in
+// PyTorch, bias [out] or undefined; the result is [rows', out] with its own packing. A sequence
+// that is empty or too short for the kernel gets no rows.
 Sequences conv1d(const Tensor& x, const Packing& packing, const Tensor& weight,
                  const Tensor& bias = {}, const Conv1dOptions& options = {});
 
-// Along the height and the width of an image.
+// A size along the height and the width of an image.
 struct Extent2 {
   size_t height, width;
 

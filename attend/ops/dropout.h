@@ -1,4 +1,4 @@
-// Dropout on the tape. Off outside a TrainingScope, from which its randomness comes.
+// Dropout on the tape. It does nothing outside a TrainingScope, which provides the randomness.
 #pragma once
 
 #include "attend/tensor/packing.h"
@@ -12,11 +12,11 @@ Tensor dropout(const Tensor& x, float chance);
 // residual + dropout(x), in one pass.
 Tensor dropout_add(const Tensor& x, const Tensor& residual, float chance);
 
-// Variational dropout (Gal and Ghahramani, 2016): what is dropped of the first row of a sequence is
-// dropped of all its rows. x [packing.rows(), width].
+// Variational dropout (Gal and Ghahramani, 2016): all rows of a sequence share one mask. x
+// [packing.rows(), width].
 Tensor sequence_dropout(const Tensor& x, const Packing& packing, float chance);
 
-// The factors of such a dropout, [sequences, width]: 0 or 1 / (1 - chance). Undefined where dropout
+// The mask of sequence_dropout, [sequences, width]: 0 or 1 / (1 - chance). Undefined where dropout
 // does nothing.
 Tensor dropout_mask(size_t sequences, size_t width, float chance);
 

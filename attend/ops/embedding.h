@@ -1,4 +1,4 @@
-// Look-up of rows by number.
+// Look-up of rows by their numbers.
 #pragma once
 
 #include "attend/kernels/gemm.h"
@@ -7,13 +7,13 @@
 namespace attend {
 
 // y[i] = scale table[ids[i]].  table [vocab, width], ids int32 of any shape; y [ids..., width].
-// Throws DataError that names the first id outside the table.
+// Throws DataError that names the first id out of range.
 Tensor embedding(const Tensor& table, const Tensor& ids, float scale = 1.0f);
 
-// The same, off the tape, of a table that is packed as the output layer it is tied to.
+// The same off the tape, for a table that is packed because an output layer shares it.
 Tensor embedding(const kernels::PackedMatrix& table, const Tensor& ids, float scale = 1.0f);
 
-// Rows ids[i] of x [n, width], whatever they stand for.
+// Rows ids[i] of any x [n, width].
 inline Tensor gather_rows(const Tensor& x, const Tensor& ids) { return embedding(x, ids); }
 
 }  // namespace attend

@@ -13,7 +13,7 @@ using kernels::Activation;
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               Activation activation = Activation::kIdentity);
 
-// The same with W^T packed. It has no gradient: throws ConfigError where one is wanted.
+// The same with W^T packed. It has no gradient: throws ConfigError if one is needed.
 Tensor linear(const Tensor& x, const kernels::PackedMatrix& weight, const Tensor& bias = {},
               Activation activation = Activation::kIdentity);
 
@@ -21,8 +21,8 @@ struct MatmulOptions {
   bool transpose_a = false, transpose_b = false;
 };
 
-// a b, of matrices [m, k] and [k, n], or of as many pairs of them: [batch, m, k] and [batch, k, n].
-// A transposed operand is stored the other way round.
+// The product a b of matrices [m, k] and [k, n], or of a batch of such pairs: [batch, m, k] and
+// [batch, k, n]. A transposed operand is stored as its transpose, [k, m] or [n, k].
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options = {});
 
 }  // namespace attend

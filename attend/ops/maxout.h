@@ -5,8 +5,8 @@
 
 namespace attend {
 
-// The larger of two neighbouring columns: x [..., 2 n] to [..., n]. A gradient goes to the first of
-// equals.
+// The larger of two neighbouring columns: x [..., 2 n] to [..., n]. On ties the gradient goes to
+// the first.
 Tensor maxout(const Tensor& x);
 
 }  // namespace attend

@@ -12,14 +12,14 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, flo
 // x / sqrt(mean(x^2) + epsilon) of each row, times weight.
 Tensor rms_norm(const Tensor& x, const Tensor& weight, float epsilon = 1e-6f);
 
-// What batch norm learns from the batches it sees.
+// The running statistics of batch norm, and its settings.
 struct BatchNormState {
   Tensor running_mean, running_var;  // [channels]
   float epsilon = 1e-5f, momentum = 0.1f;
 };
 
-// Each channel over all rows of x [..., channels]. In training by the statistics of the batch,
-// which also move the running ones; otherwise by the running ones.
+// Normalises each channel over all rows of x [..., channels]. In training it uses the statistics of
+// the batch and updates the running ones; otherwise it uses the running ones.
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const BatchNormState& state);
 

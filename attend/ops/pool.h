@@ -1,4 +1,4 @@
-// Pooling on the tape, channels last. A gradient through a maximum goes to the first of equals.
+// Pooling on the tape, channels last. On ties the gradient of a maximum goes to the first.
 #pragma once
 
 #include "attend/ops/conv.h"
@@ -10,12 +10,12 @@ struct Pool1dOptions {
   size_t stride = 0;  // 0: the kernel, so that windows do not overlap
   size_t dilation = 1;
   size_t left = 0, right = 0;  // padding, which is never the maximum
-  // Whether a mean divides by the whole kernel or by the rows of it inside the sequence. PyTorch's
-  // default is to count the padding; here a result does not depend on it unless asked to.
+  // Whether a mean divides by the whole kernel, padding included, as PyTorch does by default, or
+  // only by the rows inside the sequence.
   bool count_padding = false;
 };
 
-// Each sequence by itself.  x [rows, width]. A window wholly in the padding gives 0.
+// Pools each sequence by itself.  x [rows, width]. A window that is all padding gives 0.
 Sequences max_pool1d(const Tensor& x, const Packing& packing, const Pool1dOptions& options);
 Sequences mean_pool1d(const Tensor& x, const Packing& packing, const Pool1dOptions& options);
 

@@ -25,10 +25,6 @@ Matrix input(MutableMatrix x) { return {x.data, x.stride}; }
 
 MutableMatrix block(MutableMatrix x, size_t column) { return {x.data + column, x.stride}; }
 
-kernels::RnnActivation activation(Cell cell) {
-  return cell == Cell::kRnnRelu ? kernels::RnnActivation::kRelu : kernels::RnnActivation::kTanh;
-}
-
 // What each step multiplies its rows with. Packed where that pays, which is from two steps on.
 class StepMatrix {
  public:
@@ -107,7 +103,7 @@ void step_forward(const RecurrentWalk& walk, const StepRows& at, const kernels::
   switch (walk.cell) {
     case Cell::kRnnTanh:
     case Cell::kRnnRelu:
-      return kernels::rnn_step({in, activation(walk.cell), out});
+      return kernels::rnn_step({in, rnn_activation(walk.cell), out});
     case Cell::kLstm:
       return kernels::lstm_step({in, input(at.c_prev), at.c, out});
     case Cell::kGru:
@@ -121,7 +117,7 @@ void step_backward(const RecurrentWalk& walk, const StepRows& at,
   switch (walk.cell) {
     case Cell::kRnnTanh:
     case Cell::kRnnRelu:
-      return kernels::rnn_backward({grad, activation(walk.cell), input(at.gates)});
+      return kernels::rnn_backward({grad, rnn_activation(walk.cell), input(at.gates)});
     case Cell::kLstm:
       return kernels::lstm_backward({grad, input(at.gates), input(at.c_prev), input(at.c), dc});
     case Cell::kGru: {
@@ -140,6 +136,10 @@ std::span<const GateRun> hidden_runs(Cell cell) {
   static constexpr GateRun kGru[] = {{0, 0, 2}, {3, 2, 1}};
   if (cell == Cell::kGru) return kGru;
   return cell == Cell::kLstm ? std::span(kLstm) : std::span(kRnn);
+}
+
+kernels::RnnActivation rnn_activation(Cell cell) {
+  return cell == Cell::kRnnRelu ? kernels::RnnActivation::kRelu : kernels::RnnActivation::kTanh;
 }
 
 void walk_forward(RecurrentWalk& walk, const RecurrentWeights& weights, bool h_given,

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "attend/kernels/gates.h"
 #include "attend/ops/recurrent.h"
 #include "attend/ops/recurrent_schedule.h"
 
@@ -29,6 +30,9 @@ struct RecurrentWalk {
 // Blocks of `hidden` columns kept of each row: the gates, and for a GRU the part of n that comes
 // from h.
 size_t blocks_kept(Cell cell);
+
+// Of a simple recurrent cell.
+kernels::RnnActivation rnn_activation(Cell cell);
 
 // Runs of gates whose sums h is projected into: where they are among the blocks kept of a row, and
 // among those of the weight. They are the same but for the n of a GRU, which has two sums.

@@ -5,11 +5,11 @@
 
 namespace attend {
 
-// Of all elements; a scalar.
+// Over all elements; the result is a scalar.
 Tensor sum(const Tensor& x);
 Tensor mean(const Tensor& x);
 
-// Along one axis, which goes away. The mean of nothing is 0.
+// Along one axis, which is removed. The mean of no elements is 0.
 Tensor sum(const Tensor& x, int axis);
 Tensor mean(const Tensor& x, int axis);
 

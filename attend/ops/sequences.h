@@ -1,4 +1,4 @@
-// Rows of a packed batch by the sequences they belong to, on the tape.
+// Rows of a packed batch chosen by sequence, on the tape.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace attend {
 
-// The rows of these sequences of x [packing.rows(), ...], in that order: those of
-// packing.pick(sequences).
+// The rows of these sequences of x [packing.rows(), ...], in that order; packing.pick(sequences) is
+// their packing.
 Tensor pick_sequences(const Tensor& x, const Packing& packing, std::span<const size_t> sequences);
 
 // Row s of x [sequences, width] for each row of sequence s: [packing.rows(), width].

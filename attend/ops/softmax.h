@@ -5,7 +5,7 @@
 
 namespace attend {
 
-// Over the last axis. A row that is -inf throughout gives zeros.
+// Over the last axis. A row of nothing but -inf gives zeros.
 Tensor softmax(const Tensor& x);
 Tensor log_softmax(const Tensor& x);
 

@@ -20,10 +20,6 @@ namespace {
 
 const float* data_of(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
 
-kernels::RnnActivation activation(Cell cell) {
-  return cell == Cell::kRnnRelu ? kernels::RnnActivation::kRelu : kernels::RnnActivation::kTanh;
-}
-
 }  // namespace
 
 struct UnrolledCell::Walk {
@@ -188,7 +184,7 @@ void UnrolledCell::Walk::activate(const Step& step, const kernels::GateInputs& i
   switch (cell()) {
     case Cell::kRnnTanh:
     case Cell::kRnnRelu:
-      return kernels::rnn_step({in, activation(cell()), out});
+      return kernels::rnn_step({in, rnn_activation(cell()), out});
     case Cell::kLstm:
       return kernels::lstm_step(
           {in, matrix(step.before.c), target(y.slice_rows(step.count, step.count)), out});
@@ -234,7 +230,7 @@ Tensor UnrolledCell::Walk::deactivate(const Step& step, const Tensor& y, const T
     kernels::gru_backward({grad, activated, matrix(h_n), matrix(step.before.h), target(h_n)});
     return direct;
   }
-  kernels::rnn_backward({grad, activation(cell()), activated});
+  kernels::rnn_backward({grad, rnn_activation(cell()), activated});
   return {};
 }
 

@@ -1,4 +1,4 @@
-// A tensor under its name: what a module lists, an optimiser holds and a file keeps.
+// A tensor with its name, as modules list them, optimizers hold them and files store them.
 #pragma once
 
 #include <string>

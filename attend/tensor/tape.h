@@ -1,4 +1,4 @@
-// The tape: what each tensor was made from, and how a gradient flows back.
+// The tape: what each tensor was computed from, and how gradients flow back.
 //
 //   Tensor gelu(const Tensor& x) {
 //     Tensor y = Tensor::like(x);
@@ -9,7 +9,8 @@
 //     });
 //   }
 //
-// A gradient that needs the output captures y.detach(), so that nothing refers to itself.
+// A gradient function that needs the output captures y.detach(): capturing y would be a reference
+// cycle.
 #pragma once
 
 #include <functional>
@@ -21,50 +22,52 @@
 
 namespace attend {
 
-// Where the gradient of an input goes. The first contribution overwrites, the others add.
+// Where to write the gradient of an input: overwrite the tensor, or add to it where `add` is true.
+// The first contribution overwrites, later ones add.
 struct Gradient {
-  Tensor tensor;  // shaped like the input, a view where the input is one
+  Tensor tensor;  // has the input's shape; a view where the input is one
   bool add;
 
+  // Of the tensor.
   float* data() const { return tensor.data(); }
 };
 
-// What a gradient function sees of the pass under way.
+// What a gradient function is given during backward().
 class Grads {
  public:
-  // Whether anybody wants the gradient of x. Ask when an op has several inputs.
+  // Whether the gradient of x is needed. An op with several inputs asks for each.
   bool wants(const Tensor& x) const { return x.needs_grad(); }
 
-  // The place for the gradient of x, to be written at once, whole, or added to as `add` says.
+  // Where the gradient of x belongs. The caller must write all of it before it asks for another.
   Gradient of(const Tensor& x);
 
-  // The same for a kernel that always adds: a fresh place is filled with zeros.
+  // The same for a kernel that always adds: new memory is filled with zeros.
   float* accumulator(const Tensor& x);
 
-  // The gradient of x is `dx`, or gets it added: what an op does that hands its gradient through.
-  // Shares the memory of dx where it can.
+  // Adds `dx` to the gradient of x, for an op that passes a gradient through unchanged. Shares the
+  // memory of dx where it can.
   void pass(const Tensor& x, const Tensor& dx);
 };
 
+// Computes the gradients of an op's inputs from `dy`, that of its output.
 using Backward = std::function<void(const Tensor& dy, Grads& grads)>;
 
-// Notes on the tape that y, contiguous and fresh, was made from `inputs`; returns y. Does nothing
-// when no input needs a gradient or inside NoGrad.
+// Records on the tape that y, new and contiguous, was computed from `inputs`, and returns y. Does
+// nothing if no input needs a gradient, or inside NoGrad.
 template <typename F>
 Tensor record(Tensor y, std::span<const Tensor> inputs, F&& backward);
 template <typename F>
 Tensor record(Tensor y, std::initializer_list<Tensor> inputs, F&& backward);
 
-// The same whether an input needs a gradient or not, for a function that holds parameters of its
-// own.
+// The same even if no input needs a gradient, for a function that captures parameters.
 Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward);
 
 // Runs the tape from `y` to the leaves, in the reverse order of recording, and frees it on the way.
-// `seed` is the gradient of y, by default one for a y of one element.
+// `seed` is the gradient of y; by default it is 1, for a y of one element.
 void backward(const Tensor& y);
 void backward(const Tensor& y, const Tensor& seed);
 
-// While one lives in a thread, ops of that thread record nothing.
+// Ops record nothing in this thread while a NoGrad lives.
 class NoGrad {
  public:
   NoGrad();
@@ -76,12 +79,14 @@ class NoGrad {
   bool before_;
 };
 
+// Whether ops of this thread record: there is no NoGrad.
 bool grad_enabled();
-bool any_needs_grad(std::span<const Tensor> inputs);  // and gradients are enabled
+// Whether one needs a gradient and gradients are enabled.
+bool any_needs_grad(std::span<const Tensor> inputs);
 
-// The value of function(inputs), whose inner values are not kept but computed again for the
-// gradient (Chen et al., 2016). Parameters the function captures get their gradients as usual;
-// inside training it sees the same random numbers both times.
+// function(inputs), with inner values that are not kept but recomputed for the gradient (Chen et
+// al., 2016). Parameters that the function captures get their gradients as usual. In training it
+// sees the same random numbers both times.
 Tensor checkpoint(std::function<Tensor(std::span<const Tensor>)> function,
                   std::vector<Tensor> inputs);
 

@@ -1,13 +1,13 @@
-// Whether the thread is training, and where its randomness then comes from. Outside a TrainingScope
-// dropout is off and batch norm uses its running statistics: nothing is left on by mistake.
+// Whether a thread is training, and the source of its randomness. Outside a TrainingScope dropout
+// is off and batch norm uses its running statistics, so nothing is left on by mistake.
 #pragma once
 
 #include "attend/base/rng.h"
 
 namespace attend {
 
-// While one lives in a thread, that thread trains. Give each step its own place in the random
-// numbers: TrainingScope scope(Rng(seed, step << 32)).
+// The thread is training while one lives. Give each step its own random numbers: TrainingScope
+// scope(Rng(seed, step << 32)).
 class TrainingScope {
  public:
   explicit TrainingScope(Rng rng);

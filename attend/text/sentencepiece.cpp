@@ -114,7 +114,7 @@ class Sentences : public sentencepiece::SentenceIterator {
 };
 
 // Lines longer than this are not learnt from: SentencePiece aborts on words of 65536 characters.
-constexpr size_t kLongestLine = 16384;
+constexpr size_t kLongestSentence = 16384;
 
 // Rules in SentencePiece's form, code points in hexadecimal, that write text in lower case and any
 // space as ' '. Its own nmt_nfkc_cf folds case: it writes ß as ss, which no reader wants back.
@@ -144,7 +144,7 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
       {"byte_fallback", flag(config.byte_fallback)},
       {"normalization_rule_name", "nmt_nfkc"},
       {"input_sentence_size", std::to_string(config.sample)},
-      {"max_sentence_length", std::to_string(kLongestLine)},
+      {"max_sentence_length", std::to_string(kLongestSentence)},
       {"unk_id", std::to_string(kUnknown)},
       {"bos_id", std::to_string(kStart)},
       {"eos_id", std::to_string(kEnd)},

@@ -1,5 +1,5 @@
-// Subwords by SentencePiece (Kudo and Richardson, 2018). The file is SentencePiece's own .model
-// with <unk>, <s> and </s> as its ids 0, 1 and 2, as spm_train makes it by default.
+// Subwords by SentencePiece (Kudo and Richardson, 2018). The file is SentencePiece's .model, with
+// <unk>, <s> and </s> as ids 0, 1 and 2, the default of spm_train.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,22 @@
 
 namespace attend {
 
-// The largest models that are in use have 18 MB.
+// The largest file that is read, in bytes; the largest models in use have 18 MB.
 inline constexpr size_t kMostSentencePieceBytes = size_t{32} << 20;
 
+// From the contents of a file; `name` is for messages. Throws FormatError.
 std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
                                                      const std::string& name);
+// Trains a model of the kind in the config. Throws ConfigError where SentencePiece cannot.
 std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& config,
                                                      const LineSource& lines);
 
-// SentencePiece trusts its file: an index out of range would be read as it is. This looks through
-// all of it first, and throws FormatError.
+// SentencePiece trusts its file, even an index out of range. This checks the whole file first.
+// Throws FormatError.
 TokenizerKind check_sentencepiece_model(std::string_view model, const std::string& name);
 
-// The same model without samples of text that the library would encode and print as it loads them.
+// The same model without its self-test samples, which the library would encode and print while
+// loading.
 std::string without_self_test(std::string_view model);
 
 }  // namespace attend

@@ -7,7 +7,6 @@
 namespace attend {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr size_t kMostMissing = 3;  // bytes that a character may still lack
 
 // Bytes at the end that may be the beginning of a character.
@@ -27,8 +26,8 @@ size_t certain_bytes(std::string_view text) {
   const size_t size = text.size();
   text.remove_suffix(unfinished_bytes(text));
   if (text.size() < size) return text.size();
-  for (size_t i = 0; i < kMostMissing && text.ends_with(kReplacement); ++i) {
-    text.remove_suffix(kReplacement.size());
+  for (size_t i = 0; i < kMostMissing && text.ends_with(kReplacementText); ++i) {
+    text.remove_suffix(kReplacementText.size());
   }
   return text.size();
 }

@@ -1,5 +1,5 @@
-// Text from ids that come one by one, as a person reads along: whole characters, in the order and
-// with the bytes that decoding all ids at once gives.
+// Text from ids that arrive one by one, as whole characters. The pieces together have the bytes
+// that decoding all ids at once gives.
 #pragma once
 
 #include <span>
@@ -10,25 +10,25 @@
 
 namespace attend {
 
-// A value: a copy goes its own way. The tokenizer must outlive it.
+// A value type: copies are independent. The tokenizer must outlive it.
 class TextStream {
  public:
-  // Continues what these ids say, which is not given again. How a piece is written may depend on
-  // them: a space before a word is, unless the word is the first.
+  // Continues the text of these ids, which is not repeated. They may change how a piece is written:
+  // a word has a space before it unless it is the first.
   explicit TextStream(const Tokenizer& tokenizer, std::span<const int32_t> before = {});
 
-  // What is certain after one more id. Bytes that may be the beginning of a character are held
-  // back; those that cannot be one become U+FFFD.
+  // The text that is certain after one more id. Bytes that may begin a character are held back;
+  // invalid ones become U+FFFD.
   std::string add(int32_t id);
-  // What was held back, when nothing follows.
+  // At the end: what was held back.
   std::string finish();
 
  private:
   std::string take(bool all);
 
   const Tokenizer* tokenizer_;
-  std::vector<int32_t> ids_;  // from the last one on at which the text was certain
-  size_t given_ = 0;          // bytes of their text, as repair_utf8 gives it
+  std::vector<int32_t> ids_;  // since the text was last certain
+  size_t given_ = 0;          // bytes of their text that were returned
 };
 
 }  // namespace attend

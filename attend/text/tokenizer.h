@@ -1,5 +1,5 @@
-// Text to ids and back. Vocabularies are trained from lines, saved as one file, and loaded knowing
-// their kind from the file itself.
+// Converts text to ids and back. A tokenizer is trained on lines and saved as one file, which tells
+// its kind.
 #pragma once
 
 #include <cstdint>
@@ -17,43 +17,48 @@
 
 namespace attend {
 
+// What a token is.
 enum class TokenizerKind {
   kCharacter,  // Unicode code points
-  kWord,       // what stands between white space
-  kLine,       // all of a line, white space around it left out: a label
-  kByte,       // the bytes of UTF-8; nothing is ever unknown
+  kWord,       // words separated by white space
+  kLine,       // a whole line without surrounding white space, for labels
+  kByte,       // the bytes of UTF-8; no text is unknown
   kBpe,        // SentencePiece, byte pair encoding (Sennrich et al., 2016)
   kUnigram,    // SentencePiece, unigram language model (Kudo, 2018)
 };
 std::string_view name_of(TokenizerKind kind);
 
-// The special ids of the vocabularies that are made here (SentencePiece's own default).
-inline constexpr int32_t kUnknown = 0, kStart = 1, kEnd = 2;
+// The special ids of the vocabularies that are trained here, which are SentencePiece's defaults.
+inline constexpr int32_t kUnknown = 0;
+inline constexpr int32_t kStart = 1;
+inline constexpr int32_t kEnd = 2;
 inline constexpr int32_t kSpecialTokens = 3;  // the first id of a piece of text
 
-// Immutable: any number of threads may use one.
+// Immutable: may be used by several threads at once.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  virtual TokenizerKind kind() const = 0;
-  virtual size_t size() const = 0;  // ids are 0 .. size() - 1
+  virtual TokenizerKind kind() const = 0;  // what its tokens are
+  virtual size_t size() const = 0;         // ids are 0 .. size() - 1
+  // The ids of the unknown token, the start and the end.
   virtual SpecialTokens special() const { return {kUnknown, kStart, kEnd}; }
-  // The first id that stands for text. A label is counted from there.
+  // The first id that stands for text. Labels are numbered from there.
   virtual int32_t first_piece() const { return kSpecialTokens; }
   virtual std::vector<int32_t> encode(std::string_view line) const = 0;  // without start and end
-  // Special ids are skipped; an id out of range is a DataError.
+  // The text of ids. Special ids are skipped. Throws DataError for an id out of range.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
-  // What a person sees: "▁the", "a", "<unk>".
+  // A token for people to read: "▁the", "a", "<unk>".
   virtual std::string piece(int32_t id) const = 0;
-  // Those of encode(line), one for each id; an unknown one says what it stands for: "<unk:ß>".
+  // The pieces of encode(line), one for each id; an unknown one shows its text: "<unk:ß>".
   virtual std::vector<std::string> pieces(std::string_view line) const = 0;
   virtual std::string serialized() const = 0;  // the file's content
 
-  void save(const std::filesystem::path& file) const;
-  uint64_t fingerprint() const;  // of serialized(): tells whether ids mean the same
+  void save(const std::filesystem::path& file) const;  // throws IoError
+  uint64_t fingerprint() const;  // of serialized(): equal if ids mean the same
 
  protected:
+  // For derived classes: throws DataError for an id out of range; "<unk:text>".
   void check(int32_t id) const;
   static std::string unknown_piece(std::string_view text);
 };
@@ -87,20 +92,21 @@ struct TokenizerConfig {
   }
 };
 
-// Gives one line after another, then nothing. A line is read before the next one is asked for.
+// Returns one line after another, then nullopt. A line need only be valid until the next call.
 using LineSource = std::function<std::optional<std::string_view>()>;
 
-// The same lines and config give the same file on any number of threads. A vocabulary that two
-// languages share is trained on the lines of both. Throws ConfigError, or DataError if there is no
-// text.
+// Trains a tokenizer. The same lines and config give the same file for any number of threads. To
+// share a vocabulary between two languages, train on the lines of both. Throws ConfigError, or
+// DataError if there is no text.
 std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
                                                  const LineSource& lines);
 std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
                                                  std::span<const std::string> lines);
 
-// Looks through the whole file before it is used; throws FormatError that says what is wrong.
+// Loads a tokenizer of any kind. The whole file is checked first; throws FormatError that says what
+// is wrong, and IoError.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& file);
-// The same for a file's content; `name` is what messages call it.
+// The same from the contents of a file; `name` is for messages.
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view content, const std::string& name);
 
 }  // namespace attend

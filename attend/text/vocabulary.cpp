@@ -10,14 +10,12 @@
 namespace attend {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
 // Calls use(character) for each character of the line, U+FFFD for bytes that are none.
 template <typename Use>
 void each_character(std::string_view line, const Use& use) {
   while (!line.empty()) {
     const CodePoint c = first_code_point(line);
-    use(c.valid ? line.substr(0, c.bytes) : kReplacement);
+    use(c.valid ? line.substr(0, c.bytes) : kReplacementText);
     line.remove_prefix(c.bytes);
   }
 }

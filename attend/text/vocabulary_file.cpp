@@ -14,8 +14,8 @@ namespace attend {
 namespace {
 
 constexpr std::string_view kVersion = "1", kLowercase = "lowercase";
-constexpr size_t kMostTokens = size_t{1} << 24;   // as configs have it
-constexpr size_t kLongestLine = size_t{1} << 22;  // lines of text have 1 MB, an escape 4 bytes
+constexpr size_t kMostTokens = size_t{1} << 24;       // as configs have it
+constexpr size_t kLongestFileLine = size_t{1} << 22;  // lines of text have 1 MB, an escape 4 bytes
 
 std::string header(TokenizerKind kind, bool lowercase, size_t size) {
   return fmt::format("{}{} {} {}{}\n", kVocabularyMagic, kVersion, name_of(kind),
@@ -124,10 +124,10 @@ class Parser {
 
   std::string_view next_line() {
     ++line_;
-    const size_t end = rest_.substr(0, kLongestLine + 1).find('\n');
+    const size_t end = rest_.substr(0, kLongestFileLine + 1).find('\n');
     if (end == rest_.npos) {
-      if (rest_.size() <= kLongestLine) fail("the line is cut off");
-      fail("the line is over {} bytes", kLongestLine);
+      if (rest_.size() <= kLongestFileLine) fail("the line is cut off");
+      fail("the line is over {} bytes", kLongestFileLine);
     }
     const std::string_view line = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);

@@ -13,12 +13,10 @@
 #include "tests/attention/points.h"
 #include "tests/errors.h"
 #include "tests/names.h"
+#include "tests/special_values.h"
 
 namespace attend {
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 const std::vector<Sizes>& all_sizes() {
   static const std::vector<Sizes> sizes{

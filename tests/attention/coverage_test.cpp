@@ -18,7 +18,7 @@
 namespace attend {
 namespace {
 
-CoverageAttention make(const CoverageConfig& config) {
+CoverageAttention make_coverage(const CoverageConfig& config) {
   Rng rng(1);
   CoverageAttention layer(config, rng);
   randomize(layer, 0.8f);
@@ -37,7 +37,7 @@ const CoverageConfig kConfigs[] = {
     {.width = 4, .key_width = 5, .hidden = 6, .filters = 2, .filter_width = 3},
 };
 
-struct Inputs {
+struct CoverageInputs {
   Packing packing = Packing::of({3, 0, 7, 1});
   Tensor keys = random_tensor({11, 5}, 1), values = random_tensor({11, 3}, 2);
 
@@ -84,15 +84,15 @@ Row weights_by_definition(const CoverageAttention& layer, const float* q, const 
 }
 
 TEST(Coverage, IsThatOfThePapersForEachSequence) {
-  const Inputs in;
+  const CoverageInputs in;
   for (const CoverageConfig& config : kConfigs) {
-    const CoverageAttention layer = make(config);
+    const CoverageAttention layer = make_coverage(config);
     const CoverageSource source = in.source(layer);
     CoverageState state = layer.start(source);
     std::vector<Row> remembered;
     for (size_t s = 0; s < 4; ++s) remembered.emplace_back(in.packing.length(s), 0.0);
     for (size_t t = 0; t < 4; ++t) {
-      const Tensor q = Inputs::query(t);
+      const Tensor q = CoverageInputs::query(t);
       const auto [output, weights] = layer.step(q, source, state);
       ASSERT_EQ(output.shape(), (Shape{4, 3}));
       for (size_t s = 0; s < 4; ++s) {
@@ -117,17 +117,17 @@ TEST(Coverage, IsThatOfThePapersForEachSequence) {
 // outputs, through all later steps, and through the coverage loss.
 TEST(Coverage, GradientsFlowThroughAllSteps) {
   for (const CoverageConfig& config : kConfigs) {
-    Inputs in;
-    CoverageAttention layer = make(config);
+    CoverageInputs in;
+    CoverageAttention layer = make_coverage(config);
     const auto run = [&] {
       const CoverageSource source = in.source(layer);
       CoverageState state = layer.start(source);
-      Tensor q = Inputs::query(0);
+      Tensor q = CoverageInputs::query(0);
       std::vector<Tensor> parts;
       for (size_t t = 0; t < 3; ++t) {
         const Tensor before = state.remembered;
         const auto [output, weights] = layer.step(q, source, state);
-        q = add(Inputs::query(t + 1), concat({output, output.slice_columns(0, 1)}, 1));
+        q = add(CoverageInputs::query(t + 1), concat({output, output.slice_columns(0, 1)}, 1));
         const Tensor loss = coverage_loss(state.alignment, weights, before);
         parts.push_back(concat({output, reshape(loss, {4, 1})}, 1));
       }
@@ -143,14 +143,14 @@ TEST(Coverage, GradientsFlowThroughAllSteps) {
 }
 
 TEST(Coverage, PackedEqualsOneAtATime) {
-  const Inputs in;
+  const CoverageInputs in;
   for (const CoverageConfig& config : kConfigs) {
-    const CoverageAttention layer = make(config);
+    const CoverageAttention layer = make_coverage(config);
     const CoverageSource source = in.source(layer);
     CoverageState state = layer.start(source);
     std::vector<Tensor> packed;
     for (size_t t = 0; t < 3; ++t) {
-      packed.push_back(layer.step(Inputs::query(t), source, state).output);
+      packed.push_back(layer.step(CoverageInputs::query(t), source, state).output);
     }
     for (size_t s = 0; s < 4; ++s) {
       const size_t begin = in.packing.begin(s), count = in.packing.length(s);
@@ -159,7 +159,7 @@ TEST(Coverage, PackedEqualsOneAtATime) {
                          Packing(std::vector<int32_t>{static_cast<int32_t>(count)}));
       CoverageState alone = layer.start(own);
       for (size_t t = 0; t < 3; ++t) {
-        const Tensor y = layer.step(Inputs::query(t).slice_rows(s, 1), own, alone).output;
+        const Tensor y = layer.step(CoverageInputs::query(t).slice_rows(s, 1), own, alone).output;
         expect_values(y, packed[t].slice_rows(s, 1).to_vector(), 1e-6f);
       }
     }
@@ -169,8 +169,8 @@ TEST(Coverage, PackedEqualsOneAtATime) {
 // One step is the one op with what is remembered as the features of its keys, and without weights
 // for these plain additive attention.
 TEST(Coverage, IsAPointOfTheFamily) {
-  Inputs in;
-  const CoverageAttention layer = make(kConfigs[0]);
+  CoverageInputs in;
+  const CoverageAttention layer = make_coverage(kConfigs[0]);
   const CoverageSource source = in.source(layer);
   CoverageState state = layer.start(source);
   AttentionOptions options{.queries = Packing::even(4, 1), .keys = in.packing};
@@ -185,27 +185,27 @@ TEST(Coverage, IsAPointOfTheFamily) {
         options.score_weights.location = layer.location.weight.value;
         options.score_weights.location_inputs = state.remembered.reshape({11, 1});
       }
-      const Tensor q = layer.query(Inputs::query(t));
+      const Tensor q = layer.query(CoverageInputs::query(t));
       const Tensor expected = attention(q, in.keys, in.values, options).output;
-      expect_values(layer.step(Inputs::query(t), source, state).output, expected.to_vector(),
-                    1e-5f);
+      expect_values(layer.step(CoverageInputs::query(t), source, state).output,
+                    expected.to_vector(), 1e-5f);
     }
     options.score_weights.location = options.score_weights.location_inputs = {};
   }
 }
 
 TEST(Coverage, ReorderedSequencesGoOnAsTheirParents) {
-  const Inputs in;
+  const CoverageInputs in;
   for (const CoverageConfig& config : kConfigs) {
-    const CoverageAttention layer = make(config);
+    const CoverageAttention layer = make_coverage(config);
     const CoverageSource source = in.source(layer);
     CoverageState state = layer.start(source);
-    layer.step(Inputs::query(0), source, state);
+    layer.step(CoverageInputs::query(0), source, state);
     CoverageState beam = state;
     const std::vector<size_t> parents{2, 0, 2, 1};
     beam.reorder(parents);
     EXPECT_EQ(beam.alignment.pairs, Packing::of({7, 3, 7, 0}));
-    const Tensor q = Inputs::query(1);
+    const Tensor q = CoverageInputs::query(1);
     const Tensor straight = layer.step(q, source, state).output;
     const Tensor y = layer.step(pick_rows(q, parents), source, beam).output;
     expect_values(y, pick_rows(straight, parents).to_vector(), 1e-6f);
@@ -219,21 +219,23 @@ TEST(Coverage, ReorderedSequencesGoOnAsTheirParents) {
 
 // Hypotheses that share a source, and sources that nobody looks at any more.
 TEST(Coverage, GradientsFlowThroughAReorder) {
-  Inputs in;
-  CoverageAttention layer = make(kConfigs[2]);
+  CoverageInputs in;
+  CoverageAttention layer = make_coverage(kConfigs[2]);
   in.values.require_grad();
   expect_gradients(layer, in.keys, [&] {
     const CoverageSource source = in.source(layer);
     CoverageState state = layer.start(source);
-    layer.step(Inputs::query(0), source, state);
+    layer.step(CoverageInputs::query(0), source, state);
     state.reorder(std::vector<size_t>{2, 2, 0});
-    const Tensor second = layer.step(Inputs::query(1).slice_rows(0, 3), source, state).output;
-    return concat({second, layer.step(Inputs::query(2).slice_rows(0, 3), source, state).output}, 0);
+    const Tensor second =
+        layer.step(CoverageInputs::query(1).slice_rows(0, 3), source, state).output;
+    return concat(
+        {second, layer.step(CoverageInputs::query(2).slice_rows(0, 3), source, state).output}, 0);
   });
 }
 
 TEST(Coverage, NothingToLookAtGivesZeros) {
-  const CoverageAttention layer = make(kConfigs[2]);
+  const CoverageAttention layer = make_coverage(kConfigs[2]);
   const CoverageSource source =
       layer.remember(Tensor::zeros({0, 5}), Tensor::zeros({0, 3}), Packing::of({0, 0}));
   CoverageState state = layer.start(source);
@@ -266,7 +268,8 @@ TEST(CoverageLoss, IsTheOverlap) {
 TEST(Coverage, IsTheSameOnAnyNumberOfThreads) {
   const auto run = [](int threads) {
     const ThreadCountScope scope(threads);
-    CoverageAttention layer = make({.width = 48, .hidden = 96, .filters = 10, .filter_width = 7});
+    CoverageAttention layer =
+        make_coverage({.width = 48, .hidden = 96, .filters = 10, .filter_width = 7});
     Tensor keys = random_tensor({24 * 31, 48}, 1);
     keys.require_grad();
     const CoverageSource source = layer.remember(keys, keys, Packing::even(24, 31));
@@ -292,17 +295,18 @@ TEST(Coverage, IsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Coverage, CanBeSeen) {
-  const Inputs in;
-  CoverageAttention layer = make(kConfigs[0]);
+  const CoverageInputs in;
+  CoverageAttention layer = make_coverage(kConfigs[0]);
   layer.name = "coverage";
   const CoverageSource source = in.source(layer);
   CoverageState state = layer.start(source);
-  layer.step(Inputs::query(0), source, state);
+  layer.step(CoverageInputs::query(0), source, state);
   CoverageState unseen = state;
-  const auto [output, weights] = layer.step(Inputs::query(1), source, unseen);
+  const auto [output, weights] = layer.step(CoverageInputs::query(1), source, unseen);
   Recorder recorder;
   recorder.request = {.sequences = {2, 3}, .lse = true};
-  EXPECT_EQ(layer.step(Inputs::query(1), source, state).output.to_vector(), output.to_vector());
+  EXPECT_EQ(layer.step(CoverageInputs::query(1), source, state).output.to_vector(),
+            output.to_vector());
   ASSERT_EQ(recorder.heads.size(), 2u);
   const RecordedHead& head = recorder.heads[0];
   EXPECT_EQ(head.layer, "coverage");
@@ -315,12 +319,13 @@ TEST(Coverage, CanBeSeen) {
 TEST(Coverage, NamesAreParsed) { expect_names<Remembered>({"last", "sum"}); }
 
 TEST(Coverage, ErrorsNameTheValuesAndTheRemedy) {
-  expect_error<ConfigError>([] { make({}); }, "width 0");
-  expect_error<ConfigError>([] { make({.width = 4, .filters = 2, .filter_width = 4}); },
+  expect_error<ConfigError>([] { make_coverage({}); }, "width 0");
+  expect_error<ConfigError>([] { make_coverage({.width = 4, .filters = 2, .filter_width = 4}); },
                             "2 filters of width 4; give both, the width odd");
-  expect_error<ConfigError>([] { make({.width = 4, .filter_width = 3}); }, "0 filters of width 3");
-  const Inputs in;
-  const CoverageAttention layer = make(kConfigs[0]);
+  expect_error<ConfigError>([] { make_coverage({.width = 4, .filter_width = 3}); },
+                            "0 filters of width 3");
+  const CoverageInputs in;
+  const CoverageAttention layer = make_coverage(kConfigs[0]);
   expect_error<ShapeError>([&] { layer.remember(in.keys, in.values, Packing::of({4})); },
                            "keys are [11, 5] and values [11, 3], not [4, 5] and [4, any]");
   const CoverageSource source = in.source(layer);

@@ -11,7 +11,7 @@
 namespace attend {
 namespace {
 
-FeatureMapAttention make(const FeatureMapConfig& config) {
+FeatureMapAttention make_feature_map(const FeatureMapConfig& config) {
   Rng rng(1);
   FeatureMapAttention layer(config, rng);
   randomize(layer);
@@ -30,7 +30,7 @@ TEST(FeatureMap, StartsAsTheIdentity) {
 // The paper's formula, with its 1x1 convolutions.
 TEST(FeatureMap, IsAttentionOfConvolvedPixels) {
   const FeatureMapAttention layer =
-      make({.channels = 6, .key_channels = 2, .value_channels = 4, .pool = 2});
+      make_feature_map({.channels = 6, .key_channels = 2, .value_channels = 4, .pool = 2});
   const Tensor x = random_tensor({1, 4, 6, 6}, 1);
   const auto convolved = [&](const Linear& by, const Tensor& map) {
     return conv2d(
@@ -49,7 +49,7 @@ TEST(FeatureMap, IsAttentionOfConvolvedPixels) {
 }
 
 TEST(FeatureMap, ImagesDoNotSeeEachOther) {
-  const FeatureMapAttention layer = make({.channels = 6, .key_channels = 2, .pool = 2});
+  const FeatureMapAttention layer = make_feature_map({.channels = 6, .key_channels = 2, .pool = 2});
   const Tensor x = random_tensor({3, 4, 5, 6}, 1);
   const Tensor y = layer(x);
   for (size_t b = 0; b < 3; ++b) {
@@ -59,8 +59,8 @@ TEST(FeatureMap, ImagesDoNotSeeEachOther) {
 
 TEST(FeatureMap, GradientsReachAllParameters) {
   for (const size_t pool : {1, 2}) {
-    FeatureMapAttention layer =
-        make({.channels = 4, .key_channels = 2, .value_channels = 2, .heads = 2, .pool = pool});
+    FeatureMapAttention layer = make_feature_map(
+        {.channels = 4, .key_channels = 2, .value_channels = 2, .heads = 2, .pool = pool});
     layer.key.bias = {};  // a softmax does not see it
     Tensor x = random_tensor({2, 4, 4, 4}, 1);
     expect_gradients(layer, x, [&] { return layer(x); });
@@ -68,7 +68,7 @@ TEST(FeatureMap, GradientsReachAllParameters) {
 }
 
 TEST(FeatureMap, CanBeSeen) {
-  FeatureMapAttention layer = make({.channels = 6, .pool = 2});
+  FeatureMapAttention layer = make_feature_map({.channels = 6, .pool = 2});
   layer.name = "pixels";
   Recorder recorder;
   layer(random_tensor({2, 4, 4, 6}, 1));
@@ -77,12 +77,12 @@ TEST(FeatureMap, CanBeSeen) {
 }
 
 TEST(FeatureMap, ErrorsNameTheValuesAndTheRemedy) {
-  expect_error<ConfigError>([] { make({}); }, "channels 0, heads 1 and pool 1");
-  expect_error<ConfigError>([] { make({.channels = 16, .heads = 3}); },
+  expect_error<ConfigError>([] { make_feature_map({}); }, "channels 0, heads 1 and pool 1");
+  expect_error<ConfigError>([] { make_feature_map({.channels = 16, .heads = 3}); },
                             "3 heads do not divide 3 key channels and 8 value channels; give");
   expect_error<ShapeError>(
       [] {
-        make({.channels = 6})(Tensor::zeros({2, 2, 5}));
+        make_feature_map({.channels = 6})(Tensor::zeros({2, 2, 5}));
       },
       "[2, 2, 5] is not [batch, height, width, 6]");
 }

@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-LocalAttention make(const LocalConfig& config) {
+LocalAttention make_local(const LocalConfig& config) {
   Rng rng(1);
   LocalAttention layer(config, rng);
   randomize(layer);
@@ -36,7 +36,7 @@ LocalAttention::Inputs inputs(size_t key_width) {
 
 // The equations of the paper, one weight at a time.
 TEST(Local, WeightsAreThoseOfThePaper) {
-  const LocalAttention layer = make({.width = 4, .key_width = 5, .hidden = 6, .reach = 2});
+  const LocalAttention layer = make_local({.width = 4, .key_width = 5, .hidden = 6, .reach = 2});
   const LocalAttention::Inputs in = inputs(5);
   const Tensor y = layer(in), w = layer.score_weight;
   for (size_t s = 0; s < 3; ++s) {
@@ -80,7 +80,7 @@ TEST(Local, GradientsReachAllParameters) {
                                             {Score::kCosine, 2},   {Score::kDistance, 2}};
   for (const auto& [score, count] : known) {
     SCOPED_TRACE(name_of(score));
-    LocalAttention layer = make({.width = 4, .reach = 9, .score = score});
+    LocalAttention layer = make_local({.width = 4, .reach = 9, .score = score});
     LocalAttention::Inputs in = inputs(4);
     expect_gradients(layer, in.q, [&] { return layer(in); });
     EXPECT_EQ(parameters(layer).size(), count);
@@ -88,7 +88,7 @@ TEST(Local, GradientsReachAllParameters) {
 }
 
 TEST(Local, NoSequencesHaveGradients) {
-  const LocalAttention layer = make({.width = 4});
+  const LocalAttention layer = make_local({.width = 4});
   const Tensor none = Tensor::empty({0, 4});
   const Tensor y = layer({none, none, none, Packing(), Packing()});
   EXPECT_EQ(y.shape(), (Shape{0, 4}));
@@ -96,7 +96,7 @@ TEST(Local, NoSequencesHaveGradients) {
 }
 
 TEST(Local, NoKeysGiveZeros) {
-  const LocalAttention layer = make({.width = 4});
+  const LocalAttention layer = make_local({.width = 4});
   const LocalAttention::Inputs in{random_tensor({3, 4}, 1), random_tensor({2, 4}, 2),
                                   random_tensor({2, 3}, 3), Packing::of({2, 1}),
                                   Packing::of({0, 2})};
@@ -111,7 +111,7 @@ TEST(Local, NoKeysGiveZeros) {
 // What a key and its value hold beyond the reach of every query has no part in anything.
 TEST(Local, BadValuesOutsideTheWindowDoNotLeak) {
   for (const Score score : {Score::kDot, Score::kGeneral}) {
-    LocalAttention layer = make({.width = 4, .reach = 1, .score = score});
+    LocalAttention layer = make_local({.width = 4, .reach = 1, .score = score});
     Tensor q = random_tensor({2, 4}, 1), k = random_tensor({9, 4}, 2), v = random_tensor({9, 3}, 3);
     const Packing queries = Packing::of({2}), keys = Packing::of({9});
     const auto run = [&] {
@@ -143,7 +143,7 @@ TEST(Local, BadValuesOutsideTheWindowDoNotLeak) {
 }
 
 TEST(Local, CanBeSeen) {
-  LocalAttention layer = make({.width = 4, .reach = 1});
+  LocalAttention layer = make_local({.width = 4, .reach = 1});
   layer.name = "local";
   const LocalAttention::Inputs in = inputs(4);
   const Tensor p = layer.centres(in.q, in.queries, in.keys);
@@ -163,14 +163,14 @@ TEST(Local, CanBeSeen) {
 }
 
 TEST(Local, ErrorsNameTheValuesAndTheRemedy) {
-  expect_error<ConfigError>([] { make({.width = 4, .reach = 0}); }, "width 4 and reach 0");
-  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kLocation}); },
+  expect_error<ConfigError>([] { make_local({.width = 4, .reach = 0}); }, "width 4 and reach 0");
+  expect_error<ConfigError>([] { make_local({.width = 4, .score = Score::kLocation}); },
                             "score location does not read keys");
-  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kLocation}); },
+  expect_error<ConfigError>([] { make_local({.width = 4, .score = Score::kLocation}); },
                             "use dot, scaled_dot, general, additive, concat, cosine, distance");
-  expect_error<ConfigError>([] { make({.width = 4, .key_width = 5, .score = Score::kDot}); },
+  expect_error<ConfigError>([] { make_local({.width = 4, .key_width = 5, .score = Score::kDot}); },
                             "queries of width 4 with keys of width 5; use general");
-  expect_error<ShapeError>([] { make({.width = 4})(inputs(5)); }, "keys [14, 5]");
+  expect_error<ShapeError>([] { make_local({.width = 4})(inputs(5)); }, "keys [14, 5]");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 using Row = std::vector<double>;
 
-Lstmn make(const LstmnConfig& config) {
+Lstmn make_lstmn(const LstmnConfig& config) {
   Rng rng(1);
   Lstmn layer(config, rng);
   randomize(layer, 0.8f);
@@ -80,7 +80,7 @@ std::vector<Row> by_definition(const Lstmn& layer, const Tensor& x, std::vector<
 }
 
 TEST(Lstmn, IsThatOfThePaperForEachSequence) {
-  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Lstmn layer = make_lstmn({.input = 3, .hidden = 4, .attention = 5});
   const Packing packing = Packing::of({2, 7, 0, 4, 1});
   const Tensor x = random_tensor({packing.rows(), 3}, 1), y = layer(x, packing);
   ASSERT_EQ(y.shape(), (Shape{14, 4}));
@@ -98,7 +98,7 @@ TEST(Lstmn, IsThatOfThePaperForEachSequence) {
 
 // Rows that are replaced by themselves change nothing; others do, in steps as in the whole.
 TEST(Lstmn, HeedsInterventions) {
-  Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 4, .attention = 5});
   layer.name = "memory";
   const Packing packing = Packing::of({4, 6});
   const Tensor x = random_tensor({10, 3}, 1), before = layer(x, packing);
@@ -131,7 +131,7 @@ TEST(Lstmn, HeedsInterventions) {
 }
 
 TEST(Lstmn, GradientsFlowThroughAnIntervention) {
-  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 3, .attention = 2});
   layer.name = "memory";
   for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
   Tensor x = random_tensor({9, 3}, 1, 1.5f);
@@ -141,7 +141,7 @@ TEST(Lstmn, GradientsFlowThroughAnIntervention) {
 }
 
 TEST(Lstmn, GradientsReachAllParameters) {
-  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 3, .attention = 2});
   for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
   Tensor x = random_tensor({9, 3}, 1, 1.5f);
   expect_gradients(layer, x, [&] { return layer(x, Packing::of({3, 5, 1})); });
@@ -157,7 +157,7 @@ TEST(Lstmn, NoSequencesHaveGradients) {
 }
 
 TEST(Lstmn, StepByStepEqualsAllAtOnce) {
-  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Lstmn layer = make_lstmn({.input = 3, .hidden = 4, .attention = 5});
   const Packing packing = Packing::even(3, 6);
   const Tensor x = random_tensor({18, 3}, 1), whole = layer(x, packing);
   LstmnState state = layer.start(3);
@@ -174,7 +174,7 @@ TEST(Lstmn, StepByStepEqualsAllAtOnce) {
 // Sequences of any lengths, some rows of each at a time, that join later, are rewound and branch.
 TEST(Lstmn, CachedStepsEqualAllAtOnce) {
   const NoGrad no_grad;
-  const Lstmn layer = make({.input = 3, .hidden = 4, .attention = 5});
+  const Lstmn layer = make_lstmn({.input = 3, .hidden = 4, .attention = 5});
   const Packing packing = Packing::of({9, 20, 4});
   const Tensor x = random_tensor({33, 3}, 1), whole = layer(x, packing);
   KeyValueCache cache(2);
@@ -206,7 +206,7 @@ TEST(Lstmn, CachedStepsEqualAllAtOnce) {
 
 // Sequences that were crossed after `at` steps go on as those they came from.
 TEST(Lstmn, ReorderedSequencesGoOnAsTheirParents) {
-  const Lstmn layer = make({.input = 3, .hidden = 4});
+  const Lstmn layer = make_lstmn({.input = 3, .hidden = 4});
   const Tensor x = random_tensor({3 * 5, 3}, 1), next = random_tensor({4 * 5, 3}, 2);
   const std::vector<size_t> parents{2, 0, 2, 1};
   for (const size_t at : {0, 1, 2, 5}) {
@@ -229,7 +229,7 @@ TEST(Lstmn, ReorderedSequencesGoOnAsTheirParents) {
 }
 
 TEST(Lstmn, GradientsFlowThroughStepsAndReorders) {
-  Lstmn layer = make({.input = 3, .hidden = 3, .attention = 2});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 3, .attention = 2});
   for (float& v : layer.vector.span()) v *= 4.0f;  // for weights that are far from equal
   Tensor x = random_tensor({22, 3}, 1, 1.5f);
   expect_gradients(layer, x, [&] {
@@ -248,7 +248,7 @@ TEST(Lstmn, GradientsFlowThroughStepsAndReorders) {
 TEST(Lstmn, IsTheSameOnAnyNumberOfThreads) {
   const auto run = [](int threads) {
     const ThreadCountScope scope(threads);
-    Lstmn layer = make({.input = 8, .hidden = 40, .attention = 40});
+    Lstmn layer = make_lstmn({.input = 8, .hidden = 40, .attention = 40});
     std::vector<int32_t> lengths(24, 9);
     lengths[3] = 14;
     const Packing packing(lengths);
@@ -267,7 +267,7 @@ TEST(Lstmn, IsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Lstmn, CanBeSeen) {
-  Lstmn layer = make({.input = 3, .hidden = 4});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 4});
   layer.name = "memory";
   const Packing packing = Packing::of({2, 5});
   const Tensor x = random_tensor({7, 3}, 1);
@@ -288,7 +288,7 @@ TEST(Lstmn, CanBeSeen) {
 }
 
 TEST(Lstmn, StepsCanBeSeen) {
-  Lstmn layer = make({.input = 3, .hidden = 4});
+  Lstmn layer = make_lstmn({.input = 3, .hidden = 4});
   layer.name = "memory";
   const Tensor x = random_tensor({8, 3}, 1);
   Recorder whole;
@@ -307,13 +307,13 @@ TEST(Lstmn, StepsCanBeSeen) {
 }
 
 TEST(Lstmn, ErrorsNameTheValues) {
-  expect_error<ConfigError>([] { make({.input = 3}); }, "input 3 and hidden 0");
+  expect_error<ConfigError>([] { make_lstmn({.input = 3}); }, "input 3 and hidden 0");
   expect_error<ShapeError>(
       [] {
-        make({.input = 3, .hidden = 2})(Tensor::zeros({4, 3}), Packing::of({5}));
+        make_lstmn({.input = 3, .hidden = 2})(Tensor::zeros({4, 3}), Packing::of({5}));
       },
       "lstmn: [4, 3] is not [5, 3]");
-  const Lstmn layer = make({.input = 3, .hidden = 2});
+  const Lstmn layer = make_lstmn({.input = 3, .hidden = 2});
   LstmnState state = layer.start(2);
   expect_error<ShapeError>(
       [&] {

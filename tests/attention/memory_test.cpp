@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-MemoryAttention make(const MemoryConfig& config) {
+MemoryAttention make_memory(const MemoryConfig& config) {
   Rng rng(1);
   MemoryAttention layer(config, rng);
   randomize(layer);
@@ -19,7 +19,7 @@ MemoryAttention make(const MemoryConfig& config) {
 
 // Two hops by hand, as the paper writes them.
 TEST(Memory, HopsAreThoseOfThePaper) {
-  const MemoryAttention layer = make({.width = 4, .memory_width = 3, .hops = 2});
+  const MemoryAttention layer = make_memory({.width = 4, .memory_width = 3, .hops = 2});
   const Tensor x = random_tensor({2, 4}, 1), slots = random_tensor({5, 3}, 2);
   const Packing queries = Packing::of({2}), memories = Packing::of({5});
   const Tensor k = layer.key(slots), v = layer.value(slots);
@@ -31,7 +31,7 @@ TEST(Memory, HopsAreThoseOfThePaper) {
 }
 
 TEST(Memory, OfEachSequenceIsItsOwn) {
-  const MemoryAttention layer = make({.width = 4, .hops = 2, .heads = 2});
+  const MemoryAttention layer = make_memory({.width = 4, .hops = 2, .heads = 2});
   const Packing queries = Packing::of({2, 1, 1}), memories = Packing::of({3, 0, 4});
   const Tensor x = random_tensor({4, 4}, 1), slots = random_tensor({7, 4}, 2);
   const Tensor y = layer(x, queries, slots, memories);
@@ -44,7 +44,7 @@ TEST(Memory, OfEachSequenceIsItsOwn) {
 }
 
 TEST(Memory, LearnedTableIsAMemoryForAll) {
-  MemoryAttention layer = make({.width = 4, .memory_width = 3, .slots = 6, .hops = 3});
+  MemoryAttention layer = make_memory({.width = 4, .memory_width = 3, .slots = 6, .hops = 3});
   Tensor x = random_tensor({3, 4}, 1);
   expect_values(layer(x), layer(x, Packing::of({3}), layer.table, Packing::of({6})).to_vector(),
                 0.0f);
@@ -54,7 +54,7 @@ TEST(Memory, LearnedTableIsAMemoryForAll) {
 }
 
 TEST(Memory, EachHopIsACall) {
-  MemoryAttention layer = make({.width = 4, .slots = 6, .hops = 3});
+  MemoryAttention layer = make_memory({.width = 4, .slots = 6, .hops = 3});
   layer.name = "memory";
   Recorder recorder;
   layer(random_tensor({2, 4}, 1));
@@ -64,14 +64,15 @@ TEST(Memory, EachHopIsACall) {
 }
 
 TEST(Memory, ErrorsNameTheValuesAndTheRemedy) {
-  expect_error<ConfigError>([] { make({.width = 4, .hops = 0}); }, "width 4, hops 0 and heads 1");
-  expect_error<ConfigError>([] { make({.width = 4, .heads = 3}); },
+  expect_error<ConfigError>([] { make_memory({.width = 4, .hops = 0}); },
+                            "width 4, hops 0 and heads 1");
+  expect_error<ConfigError>([] { make_memory({.width = 4, .heads = 3}); },
                             "3 heads do not divide width 4");
-  expect_error<ConfigError>([] { make({.width = 4, .score = Score::kConcat}); },
+  expect_error<ConfigError>([] { make_memory({.width = 4, .score = Score::kConcat}); },
                             "score concat has weights of its own; use dot");
   expect_error<ConfigError>(
       [] {
-        make({.width = 4})(Tensor::zeros({1, 4}));
+        make_memory({.width = 4})(Tensor::zeros({1, 4}));
       },
       "there is no learned table; set slots, or give the memory");
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr Positions kAllPositions[] = {Positions::kNone, Positions::kAlibi, Positions::kT5,
                                        Positions::kShaw, Positions::kRotary};
 
-MultiHeadConfig small_config() {
+MultiHeadConfig small_heads() {
   MultiHeadConfig config;
   config.width = 8;
   config.heads = 4;
@@ -30,7 +30,7 @@ MultiHeadConfig small_config() {
   return config;
 }
 
-MultiHeadAttention make(const MultiHeadConfig& config) {
+MultiHeadAttention make_heads(const MultiHeadConfig& config) {
   Rng rng(3);
   MultiHeadAttention layer(config, rng);
   randomize(layer);
@@ -65,13 +65,13 @@ TEST(MultiHead, CachedEqualsUncached) {
       for (const auto& window :
            {std::optional<int64_t>(), std::optional<int64_t>(0), std::optional<int64_t>(3)}) {
         for (const size_t rows : {1, 3}) {
-          MultiHeadConfig config = small_config();
+          MultiHeadConfig config = small_heads();
           config.positions = positions;
           config.kv_heads = kv_heads;
           config.window = window;
           SCOPED_TRACE(fmt::format("{} on {} key heads, window {}, {} rows", name_of(positions),
                                    kv_heads, window.value_or(-1), rows));
-          expect_steps_equal_whole(make(config), packing, rows);
+          expect_steps_equal_whole(make_heads(config), packing, rows);
           if (HasFailure()) return;
         }
       }
@@ -80,7 +80,7 @@ TEST(MultiHead, CachedEqualsUncached) {
 }
 
 TEST(MultiHead, CachedEqualsUncachedWithEverythingElse) {
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   config.positions = Positions::kRotary;
   config.rotary = {.layout = RotaryLayout::kInterleaved, .scale = 0.5f, .rotated = 2};
   config.rotary.scaling = {.method = RotaryScaling::kLlama3, .factor = 4.0f, .original_context = 9};
@@ -90,21 +90,21 @@ TEST(MultiHead, CachedEqualsUncachedWithEverythingElse) {
   config.softcap = 2.0f;
   config.bias = false;
   config.window = 4;
-  expect_steps_equal_whole(make(config), Packing::of({19, 6}), 1);
+  expect_steps_equal_whole(make_heads(config), Packing::of({19, 6}), 1);
   config.sinks = false;
   for (const Weighting weighting : {Weighting::kSigmoid, Weighting::kSparsemax}) {
     config.weighting = weighting;
-    expect_steps_equal_whole(make(config), Packing::of({19, 6}), 2);
+    expect_steps_equal_whole(make_heads(config), Packing::of({19, 6}), 2);
   }
 }
 
 // A step cannot see the rows that come after it, whatever the layer does when it has all of them.
 TEST(MultiHead, StepsAreCausal) {
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   const Tensor x = random_tensor({7, 8}, 9);
-  const std::vector<float> causal = make(config)(x, Packing::of({7})).to_vector();
+  const std::vector<float> causal = make_heads(config)(x, Packing::of({7})).to_vector();
   config.causal = false;
-  const MultiHeadAttention layer = make(config);
+  const MultiHeadAttention layer = make_heads(config);
   KeyValueCache cache = layer.cache(1);
   const Tensor first = layer.step(x.slice_rows(0, 4), Packing::of({4}), cache);
   const Tensor second = layer.step(x.slice_rows(4, 3), Packing::of({3}), cache);
@@ -117,14 +117,14 @@ TEST(MultiHead, CachedEqualsUncachedWithEveryScore) {
     for (const size_t kv_heads : {4, 2}) {
       if (kv_heads != 4 && !traits_of(score).grouped) continue;
       for (const auto& window : {std::optional<int64_t>(), std::optional<int64_t>(3)}) {
-        MultiHeadConfig config = small_config();
+        MultiHeadConfig config = small_heads();
         config.score = score;
         config.kv_heads = kv_heads;
         config.window = window;
         config.longest_keys = 23;
         SCOPED_TRACE(fmt::format("{} on {} key heads, window {}", name_of(score), kv_heads,
                                  window.value_or(-1)));
-        expect_steps_equal_whole(make(config), Packing::of({23, 1, 0, 14}), 2);
+        expect_steps_equal_whole(make_heads(config), Packing::of({23, 1, 0, 14}), 2);
         if (HasFailure()) return;
       }
     }
@@ -134,9 +134,9 @@ TEST(MultiHead, CachedEqualsUncachedWithEveryScore) {
 // The weights of a query and the keys before it, by the op: the layer's own projections are what
 // an additive score projects with.
 TEST(MultiHead, AdditiveScoresAreThoseOfThePaper) {
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   config.score = Score::kAdditive;
-  const MultiHeadAttention layer = make(config);
+  const MultiHeadAttention layer = make_heads(config);
   const Tensor x = random_tensor({5, 8}, 4);
   Recorder recorder;
   recorder.request = {.weights = false, .scores = true};
@@ -160,19 +160,19 @@ TEST(MultiHead, AdditiveScoresAreThoseOfThePaper) {
 TEST(MultiHead, StrictlyCausalRowsDoNotSeeThemselves) {
   for (const Positions positions : kAllPositions) {
     for (const auto& window : {std::optional<int64_t>(), std::optional<int64_t>(3)}) {
-      MultiHeadConfig config = small_config();
+      MultiHeadConfig config = small_heads();
       config.causal = false;
       config.strictly_causal = true;
       config.positions = positions;
       config.window = window;
       SCOPED_TRACE(name_of(positions));
-      expect_steps_equal_whole(make(config), Packing::of({19, 1, 0, 6}), 1);
-      expect_steps_equal_whole(make(config), Packing::of({19, 1, 0, 6}), 3);
+      expect_steps_equal_whole(make_heads(config), Packing::of({19, 1, 0, 6}), 1);
+      expect_steps_equal_whole(make_heads(config), Packing::of({19, 1, 0, 6}), 3);
     }
   }
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   config.strictly_causal = true;
-  const MultiHeadAttention layer = make(config);
+  const MultiHeadAttention layer = make_heads(config);
   const Tensor x = random_tensor({4, 8}, 4);
   const std::vector<float> y = layer(x, Packing::of({4})).to_vector();
   const auto [q, k, v] = std::tuple(layer.query(x), layer.key(x), layer.value(x));
@@ -181,7 +181,7 @@ TEST(MultiHead, StrictlyCausalRowsDoNotSeeThemselves) {
   // The first row sees nothing, which leaves the bias of the output.
   expect_values(layer(x, Packing::of({4})).slice_rows(0, 1), layer.output.bias.to_vector(), 0.0f);
   config.softcap = 3.0f;  // without it a softmax does not feel the bias of keys
-  MultiHeadAttention capped = make(config);
+  MultiHeadAttention capped = make_heads(config);
   Tensor input = random_tensor({4, 8}, 4);
   expect_gradients(capped, input, [&] { return capped(input, Packing::of({4})); });
 }
@@ -190,11 +190,11 @@ TEST(MultiHead, StrictlyCausalRowsDoNotSeeThemselves) {
 TEST(MultiHead, CachedEqualsUncachedAfterReorder) {
   const NoGrad no_grad;
   for (const Positions positions : kAllPositions) {
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     config.positions = positions;
     config.kv_heads = 2;
     config.window = 5;
-    const MultiHeadAttention layer = make(config);
+    const MultiHeadAttention layer = make_heads(config);
     KeyValueCache cache = layer.cache(2);
     std::vector<std::vector<float>> histories(2);
     for (uint64_t t = 0; t < 16; ++t) {
@@ -224,9 +224,9 @@ TEST(MultiHead, CachedEqualsUncachedAfterReorder) {
 // A step finds the bias of the step before until the cache grows.
 TEST(MultiHead, BiasTablesAreKeptBetweenSteps) {
   for (const Positions positions : {Positions::kAlibi, Positions::kT5}) {
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     config.positions = positions;
-    const MultiHeadAttention layer = make(config);
+    const MultiHeadAttention layer = make_heads(config);
     KeyValueCache cache = layer.cache(1);
     size_t tables = 0, capacity = 0;
     const float* last = nullptr;
@@ -249,14 +249,14 @@ TEST(MultiHead, LookingAtARememberedSourceEqualsTheDirectCall) {
   const Packing queries = Packing::of({3, 0, 5}), keys = Packing::of({7, 2, 1});
   for (const Positions positions : kAllPositions) {
     for (const size_t kv_heads : {4, 1}) {
-      MultiHeadConfig config = small_config();
+      MultiHeadConfig config = small_heads();
       config.causal = false;
       config.source_width = 5;
       config.value_width = 6;
       config.positions = positions;
       config.kv_heads = kv_heads;
       config.qk_norm = true;
-      const MultiHeadAttention layer = make(config);
+      const MultiHeadAttention layer = make_heads(config);
       const Tensor x = random_tensor({8, 8}, 1), source = random_tensor({10, 5}, 2);
       const KeyValueCache memory = layer.remember(source, keys);
       const Tensor direct = layer(x, queries, source, keys);
@@ -276,10 +276,10 @@ TEST(MultiHead, LookingAtARememberedSourceEqualsTheDirectCall) {
 TEST(MultiHead, PackedEqualsOneAtATime) {
   const Packing packing = Packing::of({4, 0, 9, 1});
   for (const Positions positions : kAllPositions) {
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     config.positions = positions;
     config.kv_heads = 2;
-    const MultiHeadAttention layer = make(config);
+    const MultiHeadAttention layer = make_heads(config);
     const Tensor x = random_tensor({packing.rows(), 8}, 4);
     const Tensor y = layer(x, packing);
     for (size_t s = 0; s < packing.count(); ++s) {
@@ -295,13 +295,13 @@ TEST(MultiHead, GradientsReachAllParameters) {
   size_t most = 0;
   for (const Positions positions : kAllPositions) {
     SCOPED_TRACE(name_of(positions));
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     config.positions = positions;
     config.kv_heads = 2;
     config.value_width = 3;
     config.qk_norm = config.sinks = true;
     config.softcap = 3.0f;
-    MultiHeadAttention layer = make(config);
+    MultiHeadAttention layer = make_heads(config);
     Tensor x = random_tensor({7, 8}, 4);
     expect_gradients(layer, x, [&] { return layer(x, packing); });
     most = std::max(most, parameters(layer).size());
@@ -318,11 +318,11 @@ TEST(MultiHead, GradientsReachTheWeightsOfEveryScore) {
                                             {Score::kLocation, 6 + 1}};  // no projection of keys
   for (const auto& [score, count] : known) {
     SCOPED_TRACE(name_of(score));
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     config.score = score;
     config.longest_keys = 5;
     config.softcap = 3.0f;  // without it a softmax does not feel the bias of keys
-    MultiHeadAttention layer = make(config);
+    MultiHeadAttention layer = make_heads(config);
     Tensor x = random_tensor({7, 8}, 4);
     expect_gradients(layer, x, [&] { return layer(x, packing); });
     EXPECT_EQ(parameters(layer).size(), count);
@@ -335,7 +335,7 @@ TEST(MultiHead, SwitchesDoWhatTheySay) {
   const Packing packing = Packing::of({6});
   const Tensor x = random_tensor({6, 8}, 4);
   const auto output = [&](const MultiHeadConfig& config, float stretch) {
-    MultiHeadAttention layer = make(config);
+    MultiHeadAttention layer = make_heads(config);
     for (float& w : layer.query.weight.value.span()) w *= stretch;
     for (float& w : layer.query.bias.span()) w *= stretch;
     return layer(x, packing).to_vector();
@@ -345,7 +345,7 @@ TEST(MultiHead, SwitchesDoWhatTheySay) {
     for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
     return most;
   };
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   EXPECT_GT(apart(output(config, 1.0f), output(config, 3.0f)), 1e-2f);
   config.qk_norm = true;  // the length of a query does not matter
   EXPECT_LT(apart(output(config, 1.0f), output(config, 3.0f)), 1e-4f);
@@ -354,7 +354,7 @@ TEST(MultiHead, SwitchesDoWhatTheySay) {
   EXPECT_LT(apart(output(config, 1.0f), output(config, 3.0f)), 1e-3f);
   config.softcap = 0.0f;
   config.sinks = true;  // a sink that takes everything leaves the output's bias
-  MultiHeadAttention layer = make(config);
+  MultiHeadAttention layer = make_heads(config);
   std::ranges::fill(layer.sinks.span(), 50.0f);
   const Tensor y = layer(x, packing);
   for (size_t r = 0; r < 6; ++r) {
@@ -364,20 +364,22 @@ TEST(MultiHead, SwitchesDoWhatTheySay) {
 
 // The mask of a call comes on top of the config's.
 TEST(MultiHead, MasksAreAdded) {
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_heads();
   config.window = 4;
-  const MultiHeadAttention windowed = make(config);
+  const MultiHeadAttention windowed = make_heads(config);
   config.window = 2;
   const Tensor x = random_tensor({7, 8}, 4);
   const Packing packing = Packing::of({7});
-  expect_values(windowed(x, packing, {.left = 2}), make(config)(x, packing).to_vector(), 0.0f);
-  expect_values(make(config)(x, packing, {.left = 4}), make(config)(x, packing).to_vector(), 0.0f);
+  expect_values(windowed(x, packing, {.left = 2}), make_heads(config)(x, packing).to_vector(),
+                0.0f);
+  expect_values(make_heads(config)(x, packing, {.left = 4}),
+                make_heads(config)(x, packing).to_vector(), 0.0f);
 }
 
 TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
   Rng rng(1);
   const auto build = [&](auto change) {
-    MultiHeadConfig config = small_config();
+    MultiHeadConfig config = small_heads();
     change(config);
     MultiHeadAttention layer(config, rng);
   };
@@ -438,7 +440,7 @@ TEST(MultiHead, ErrorsNameTheValuesAndTheRemedy) {
       },
       "rotary positions turn pairs of columns, but 5 of 5 columns of a head cannot be paired");
   expect_names<Positions>({"none", "alibi", "t5", "shaw", "rotary"});
-  const MultiHeadAttention layer = make(small_config());
+  const MultiHeadAttention layer = make_heads(small_heads());
   expect_error<ShapeError>([&] { layer(Tensor::zeros({3, 8}), Packing::of({2})); }, "2");
   KeyValueCache cache = layer.cache(2);
   expect_error<ShapeError>(

@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-MultiHeadConfig small_config() {
+MultiHeadConfig small_pooling() {
   MultiHeadConfig config;
   config.width = 6;
   config.heads = 2;
@@ -17,7 +17,7 @@ MultiHeadConfig small_config() {
 
 AttentionPooling make_pooling(size_t queries, size_t source_width = 0) {
   Rng rng(1);
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_pooling();
   config.source_width = source_width;
   AttentionPooling pooling({.queries = queries, .attention = config}, rng);
   randomize(pooling);
@@ -26,7 +26,7 @@ AttentionPooling make_pooling(size_t queries, size_t source_width = 0) {
 
 InducedAttention make_induced(size_t points) {
   Rng rng(1);
-  InducedAttention induced({.points = points, .attention = small_config()}, rng);
+  InducedAttention induced({.points = points, .attention = small_pooling()}, rng);
   randomize(induced);
   return induced;
 }
@@ -107,7 +107,7 @@ TEST(InducedAttention, GradientsReachAllParameters) {
 
 TEST(AttentionPooling, ErrorsNameTheValuesAndTheRemedy) {
   Rng rng(1);
-  MultiHeadConfig config = small_config();
+  MultiHeadConfig config = small_pooling();
   expect_error<ConfigError>([&] { AttentionPooling({.queries = 0, .attention = config}, rng); },
                             "0 learned queries give nothing; have at least 1");
   config.positions = Positions::kRotary;
@@ -115,7 +115,7 @@ TEST(AttentionPooling, ErrorsNameTheValuesAndTheRemedy) {
                             "positions are rotary; leave all three out");
   expect_error<ConfigError>([&] { InducedAttention({.points = 1, .attention = config}, rng); },
                             "induced attention: learned queries have no place");
-  config = small_config();
+  config = small_pooling();
   config.source_width = 5;
   expect_error<ConfigError>([&] { InducedAttention({.points = 1, .attention = config}, rng); },
                             "its width is 6 and source_width 5");

@@ -20,7 +20,7 @@
 namespace attend {
 namespace {
 
-struct Inputs {
+struct RecorderInputs {
   Packing queries = Packing::of({5, 3, 0}), keys = Packing::of({9, 3, 4});
   Tensor q = random_tensor({8, 4 * 6}, 1), k = random_tensor({16, 2 * 6}, 2),
          v = random_tensor({16, 2 * 5}, 3);
@@ -39,7 +39,7 @@ struct Inputs {
 };
 
 TEST(Recorder, OutputsAndPathDoNotChange) {
-  const Inputs in;
+  const RecorderInputs in;
   for (const Weighting weighting :
        {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kRelu, Weighting::kSparsemax}) {
     AttentionOptions options = in.options();
@@ -57,7 +57,7 @@ TEST(Recorder, OutputsAndPathDoNotChange) {
 }
 
 TEST(Recorder, GradientsDoNotChange) {
-  const Inputs in;
+  const RecorderInputs in;
   Tensor q = in.q;
   q.require_grad();
   const auto gradient = [&] {
@@ -76,7 +76,7 @@ TEST(Recorder, GradientsDoNotChange) {
 
 // The output is the recorded weights times the values, and both paths record the same.
 TEST(Recorder, WeightsAreThoseThatWereUsed) {
-  const Inputs in;
+  const RecorderInputs in;
   for (const Weighting weighting : {Weighting::kSoftmax, Weighting::kSigmoid, Weighting::kRelu}) {
     AttentionOptions options = in.options();
     options.weighting = weighting;
@@ -111,7 +111,7 @@ TEST(Recorder, WeightsAreThoseThatWereUsed) {
 }
 
 TEST(Recorder, ScoresLogSumExpAndEntropyAreThoseOfTheirDefinitions) {
-  const Inputs in;
+  const RecorderInputs in;
   for (const bool sinks : {false, true}) {
     for (const bool plain : {false, true}) {
       AttentionOptions options = in.options();
@@ -143,7 +143,7 @@ TEST(Recorder, ScoresLogSumExpAndEntropyAreThoseOfTheirDefinitions) {
 }
 
 TEST(Recorder, HandsOverOnlyWhatWasAskedFor) {
-  const Inputs in;
+  const RecorderInputs in;
   AttentionOptions options = in.options();
   Recorder all;
   in.run(options);
@@ -176,7 +176,7 @@ TEST(Recorder, HandsOverOnlyWhatWasAskedFor) {
 
 // A call without a name is seen all the same, and its number tells it from the others.
 TEST(Recorder, LayersWithoutANameShareOne) {
-  const Inputs in;
+  const RecorderInputs in;
   AttentionOptions named = in.options(), options = in.options();
   options.name = "";
   Recorder recorder;
@@ -229,7 +229,7 @@ TEST(Recorder, ChoosesLayersByName) {
       return RecordRequest{.heads = {0}, .sequences = {1}};
     }
   };
-  const Inputs in;
+  const RecorderInputs in;
   Second recorder;
   for (const char* name : {"first", "second", "third"}) {
     AttentionOptions options = in.options();
@@ -241,7 +241,7 @@ TEST(Recorder, ChoosesLayersByName) {
 }
 
 TEST(Recorder, TheInnermostRecords) {
-  const Inputs in;
+  const RecorderInputs in;
   EXPECT_EQ(current_recorder(), nullptr);
   Recorder outer;
   {

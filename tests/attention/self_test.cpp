@@ -14,7 +14,7 @@ struct Nothing {
 };
 
 // softmax(x x' / sqrt(width)) x
-std::vector<float> by_definition(const Tensor& x) {
+std::vector<float> self_attention_by_definition(const Tensor& x) {
   const size_t n = x.rows(), width = x.width();
   std::vector<float> y(n * width, 0.0f);
   for (size_t i = 0; i < n; ++i) {
@@ -40,7 +40,7 @@ TEST(SelfAttention, WithoutParametersIsTheOp) {
   const Tensor x = random_tensor({6, 5}, 1);
   const Attended y = attention(x, x, x);
   EXPECT_EQ(y.path, AttentionPath::kFused);
-  expect_values(y.output, by_definition(x), 1e-5f);
+  expect_values(y.output, self_attention_by_definition(x), 1e-5f);
 }
 
 // All three uses of x give it a gradient.

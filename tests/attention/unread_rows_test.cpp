@@ -4,15 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "tests/attention/points.h"
+#include "tests/special_values.h"
 
 namespace attend {
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 const std::vector<Sizes>& sizes_with_unread_rows() {
   static const std::vector<Sizes> sizes{

@@ -2,16 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "attend/attention/weightings.h"
 #include "attend/tensor/tape.h"
+#include "tests/special_values.h"
 
 namespace attend {
 namespace {
 
-constexpr float kMasked = -std::numeric_limits<float>::infinity();
+constexpr float kMasked = -kInf;
 
 std::vector<float> weights_of(Weighting weighting, const Tensor& scores, size_t top_k = 8) {
   return weigh(scores, {.weighting = weighting, .top_k = top_k}).weights.to_vector();

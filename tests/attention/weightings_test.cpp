@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "attend/base/parallel.h"
 #include "attend/tensor/tape.h"
@@ -14,14 +13,14 @@
 #include "tests/names.h"
 #include "tests/ops/op_case.h"
 #include "tests/plain/weightings.h"
+#include "tests/special_values.h"
 
 namespace attend {
 namespace {
 
 using plain::Plain;
 
-constexpr float kMasked = -std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMaskedScore = -kInf;
 
 WeightingOptions options_of(Weighting weighting) {
   return {.weighting = weighting, .top_k = 3, .random = RandomStream(5, 1), .first_row = 2};
@@ -90,7 +89,7 @@ void mask_some(const Tensor& scores) {
   for (size_t i = 0; i < scores.rows(); ++i) {
     for (size_t j = 0; j < scores.width(); ++j) {
       const bool masked = i == 4 || RandomStream(22, i).bernoulli(j, 0.33);
-      if (masked) scores.data()[i * scores.stride() + j] = kMasked;
+      if (masked) scores.data()[i * scores.stride() + j] = kMaskedScore;
     }
   }
 }
@@ -100,7 +99,7 @@ double weighted_sum(const Plain& scores, const WeightingOptions& options, const 
   const Plain w = plain::weigh(scores, options);
   double sum = 0;
   for (size_t i = 0; i < w.values.size(); ++i) {
-    if (scores.values[i] != kMasked) sum += w.values[i] * dw.values[i];
+    if (scores.values[i] != kMaskedScore) sum += w.values[i] * dw.values[i];
   }
   return sum;
 }
@@ -114,7 +113,7 @@ TEST(Weightings, MaskedScoresGiveExactZeros) {
     const std::vector<float> scores = view.to_vector();
     const std::vector<float> weights = weigh(view, options_of(weighting)).weights.to_vector();
     for (size_t i = 0; i < weights.size(); ++i) {
-      const double tolerance = scores[i] == kMasked ? 0.0 : 1e-6;
+      const double tolerance = scores[i] == kMaskedScore ? 0.0 : 1e-6;
       EXPECT_NEAR(weights[i], expected.values[i], tolerance) << name_of(weighting) << " at " << i;
     }
   }
@@ -130,13 +129,13 @@ TEST(Weightings, MaskedGradientsAreExactZeros) {
     Plain scores(view);
     Tensor dw = random_scores({6, 9}, 1.0f);
     for (size_t i = 0; i < dw.size(); ++i) {
-      if (scores.values[i] == kMasked) dw.data()[i] = kNaN;
+      if (scores.values[i] == kMaskedScore) dw.data()[i] = kNaN;
     }
     const WeightingOptions options = options_of(weighting);
     backward(weigh(view, options).weights, dw);
     const std::vector<float> gradient = view.grad().to_vector();
     for (size_t i = 0; i < gradient.size(); ++i) {
-      if (scores.values[i] == kMasked) {
+      if (scores.values[i] == kMaskedScore) {
         EXPECT_EQ(gradient[i], 0.0f) << name_of(weighting) << " at " << i;
         continue;
       }
@@ -155,7 +154,7 @@ TEST(Weightings, MaskedGradientsAreExactZeros) {
 TEST(Weightings, AKeyMaskedForAllMightAsWellNotBeThere) {
   const Tensor with = random_scores({5, 8}), without = Tensor::empty({5, 7});
   for (size_t i = 0; i < 5; ++i) {
-    with.data()[8 * i + 3] = kMasked;
+    with.data()[8 * i + 3] = kMaskedScore;
     std::copy_n(with.data() + 8 * i, 3, without.data() + 7 * i);
     std::copy_n(with.data() + 8 * i + 4, 4, without.data() + 7 * i + 3);
   }

@@ -56,5 +56,27 @@ TEST(Error, CanBeShownWhateverItQuotes) {
   EXPECT_LE(std::string(IoError("{}", std::string(4000, '\x01')).what()).size(), 4096u);
 }
 
+// Out of the sight of the compiler, which warns of what throws where nothing may.
+template <typename Thrown>
+void throw_it() {
+  throw Thrown("keys have {} rows but values have {}", 6, 5);
+}
+template <typename Thrown>
+void expect_named(const std::string& name) {
+  const auto uncaught = []() noexcept { throw_it<Thrown>(); };
+  EXPECT_DEATH(uncaught(), "throwing an instance of 'attend::" + name +
+                               "'\n +what\\(\\): +keys have 6 rows but values have 5");
+}
+
+// As a program ends that does not catch it.
+TEST(ErrorDeathTest, NamesItselfWhenUncaught) {
+  expect_named<ShapeError>("ShapeError");
+  expect_named<ConfigError>("ConfigError");
+  expect_named<FormatError>("FormatError");
+  expect_named<IoError>("IoError");
+  expect_named<DataError>("DataError");
+  expect_named<MemoryError>("MemoryError");
+}
+
 }  // namespace
 }  // namespace attend

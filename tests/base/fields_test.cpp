@@ -87,6 +87,17 @@ TEST(Fields, MemoryHasUnits) {
   }
 }
 
+TEST(Fields, DurationsHaveHoursMinutesAndSeconds) {
+  EXPECT_EQ(round_trip<Duration>("90s"), "1m30s");
+  EXPECT_EQ(round_trip<Duration>("30m"), "30m");
+  EXPECT_EQ(round_trip<Duration>("1h30m"), "1h30m");
+  EXPECT_EQ(round_trip<Duration>("1.5h"), "1h30m");
+  EXPECT_EQ(round_trip<Duration>("0"), "0");
+  for (const char* bad : {"", "30", "m", "-1m", "30m1h", "1m1m", "1d", "0.1s", "99999999h", "1h "}) {
+    EXPECT_EQ(round_trip<Duration>(bad), "refused") << bad;
+  }
+}
+
 TEST(Fields, EnumsGoByTheirTableOfNames) {
   EXPECT_EQ(round_trip<Colour>("green"), "green");
   EXPECT_EQ(round_trip<Colour>("blue"), "refused");

@@ -25,7 +25,7 @@ void expect_rows_sum_to_one(const std::vector<Tensor>& all, const Tokens& source
   }
 }
 
-constexpr SpecialTokens kSpecial;
+constexpr SpecialTokens kAlignedSpecial;
 
 RnnConfig small_rnn(RnnConfig config) {
   config.source_vocabulary = kSourceTokens;
@@ -43,9 +43,11 @@ TEST(Alignment, HasARowForEachTargetTokenAndItsEnd) {
   const Batch inputs("source", sources);
   for (const Model* model :
        {static_cast<const Model*>(&transformer), static_cast<const Model*>(&rnn)}) {
-    expect_rows_sum_to_one(alignments(*model, inputs, targets, kSpecial, {.leave_out_ends = false}),
-                           sources, targets, 0);
-    expect_rows_sum_to_one(alignments(*model, inputs, targets, kSpecial), sources, targets, 1);
+    expect_rows_sum_to_one(
+        alignments(*model, inputs, targets, kAlignedSpecial, {.leave_out_ends = false}), sources,
+        targets, 0);
+    expect_rows_sum_to_one(alignments(*model, inputs, targets, kAlignedSpecial), sources, targets,
+                           1);
   }
 }
 
@@ -54,11 +56,13 @@ TEST(Alignment, TheMeanOfAllIsTheMeanOfEach) {
   const Transformer model(small_transformer(), rng);
   const Batch inputs("source", some_tokens({4}, kSourceTokens, 1));
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
-  const Tensor mean = alignments(model, inputs, targets, kSpecial, {.leave_out_ends = false})[0];
+  const Tensor mean =
+      alignments(model, inputs, targets, kAlignedSpecial, {.leave_out_ends = false})[0];
   std::vector<float> sum(mean.size(), 0.0f);
   for (const AttentionLayer& layer : alignment_layers(model.signature())) {
     for (size_t head = 0; head < layer.heads; ++head) {
-      const Tensor one = alignments(model, inputs, targets, kSpecial, {layer.name, head, false})[0];
+      const Tensor one =
+          alignments(model, inputs, targets, kAlignedSpecial, {layer.name, head, false})[0];
       for (size_t i = 0; i < sum.size(); ++i) sum[i] += one.span()[i] / 4;
     }
   }
@@ -77,21 +81,22 @@ TEST(Alignment, ErrorsSayWhatThereIs) {
   const Batch inputs("source", some_tokens({4}, kSourceTokens, 1));
   const Tokens targets = some_tokens({3}, kTargetTokens, 2);
   expect_error<ConfigError>(
-      [&] { alignments(model, inputs, targets, kSpecial, {.layer = "decoder.2"}); },
+      [&] { alignments(model, inputs, targets, kAlignedSpecial, {.layer = "decoder.2"}); },
       "no layer 'decoder.2' looks at the source; there are: decoder.0.cross");
-  expect_error<ConfigError>([&] { alignments(model, inputs, targets, kSpecial, {.head = 9}); },
-                            fmt::format("there is no head 9; the model has {}, from 0",
-                                        model.signature().layers.front().heads));
+  expect_error<ConfigError>(
+      [&] { alignments(model, inputs, targets, kAlignedSpecial, {.head = 9}); },
+      fmt::format("there is no head 9; the model has {}, from 0",
+                  model.signature().layers.front().heads));
   const RnnSeq2Seq vanilla(small_rnn(RnnConfig::vanilla_preset()), rng);
-  expect_error<ConfigError>([&] { alignments(vanilla, inputs, targets, kSpecial); },
+  expect_error<ConfigError>([&] { alignments(vanilla, inputs, targets, kAlignedSpecial); },
                             "the model has no attention to its source");
   EXPECT_TRUE(alignment_layers(vanilla.signature()).empty());
   const ToyLanguageModel toy(kTargetTokens);
-  expect_error<ConfigError>([&] { alignments(toy, Batch(1), targets, kSpecial); },
+  expect_error<ConfigError>([&] { alignments(toy, Batch(1), targets, kAlignedSpecial); },
                             "this one does not do both");
   expect_error<DataError>(
       [&] {
-        alignments(model, inputs, some_tokens({1, 1}, 5, 1), kSpecial);
+        alignments(model, inputs, some_tokens({1, 1}, 5, 1), kAlignedSpecial);
       },
       "1 records but 2 sequences");
 }
@@ -101,14 +106,14 @@ TEST(Alignment, SeveralSequencesOfARecord) {
   const Transformer model(small_transformer(), rng);
   const Batch inputs("source", some_tokens({4, 2, 3}, kSourceTokens, 1));
   const SequencesOfRecords written = {{{3, 4}, {5}}, {}, {{6, 7, 8}}};
-  const auto all = alignments(model, inputs, written, kSpecial);
+  const auto all = alignments(model, inputs, written, kAlignedSpecial);
   ASSERT_EQ(all.size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     ASSERT_EQ(all[i].size(), written[i].size());
     for (size_t j = 0; j < all[i].size(); ++j) {
       const std::vector<size_t> alone = {i};
       const Tensor expected =
-          alignments(model, inputs.pick(alone), one_sequence(written[i][j]), kSpecial)[0];
+          alignments(model, inputs.pick(alone), one_sequence(written[i][j]), kAlignedSpecial)[0];
       expect_near(all[i][j], expected);
     }
   }

@@ -14,10 +14,10 @@
 namespace attend {
 namespace {
 
-constexpr size_t kVocabulary = 6;
+constexpr size_t kEnsembleVocabulary = 6;
 
 TEST(Ensemble, OfOneModelTwiceIsThatModel) {
-  const auto model = std::make_shared<ToyGenerator>(kVocabulary, 11);
+  const auto model = std::make_shared<ToyGenerator>(kEnsembleVocabulary, 11);
   SearchConfig config;
   config.beam = 3;
   config.max_length = 8;
@@ -31,8 +31,8 @@ TEST(Ensemble, OfOneModelTwiceIsThatModel) {
 }
 
 TEST(Ensemble, IsTheMeanOfProbabilities) {
-  const auto a = std::make_shared<ToyGenerator>(kVocabulary, 12);
-  const auto b = std::make_shared<ToyGenerator>(kVocabulary, 13);
+  const auto a = std::make_shared<ToyGenerator>(kEnsembleVocabulary, 12);
+  const auto b = std::make_shared<ToyGenerator>(kEnsembleVocabulary, 13);
   const Ensemble both({a, b});
   const std::vector<int32_t> start = {kSpecial.start, kSpecial.start, kSpecial.start};
   const auto row_of = [&](const Generator& g) {
@@ -41,16 +41,16 @@ TEST(Ensemble, IsTheMeanOfProbabilities) {
   };
   const std::vector<float> x = row_of(*a), y = row_of(*b), z = row_of(both);
   double sum_x = 0, sum_y = 0;
-  for (size_t i = 0; i < kVocabulary; ++i) sum_x += std::exp(x[i]), sum_y += std::exp(y[i]);
-  for (size_t i = 0; i < kVocabulary; ++i) {
+  for (size_t i = 0; i < kEnsembleVocabulary; ++i) sum_x += std::exp(x[i]), sum_y += std::exp(y[i]);
+  for (size_t i = 0; i < kEnsembleVocabulary; ++i) {
     EXPECT_NEAR(z[i], std::log((std::exp(x[i]) / sum_x + std::exp(y[i]) / sum_y) / 2), 1e-5);
   }
 }
 
 // A state goes where those of its models go.
 TEST(Ensemble, AdmitsReordersAndRewinds) {
-  const auto a = std::make_shared<ToyGenerator>(kVocabulary, 12);
-  const auto b = std::make_shared<ToyGenerator>(kVocabulary, 13);
+  const auto a = std::make_shared<ToyGenerator>(kEnsembleVocabulary, 12);
+  const auto b = std::make_shared<ToyGenerator>(kEnsembleVocabulary, 13);
   const Ensemble both({a, b});
   const Batch sources = three_records();
   const auto logits_after = [&](size_t record, const std::vector<int32_t>& tokens) {
@@ -69,7 +69,7 @@ TEST(Ensemble, AdmitsReordersAndRewinds) {
     lines.add(line);
   }
   const Tensor all = both.step(*state, lines.tokens(), StepRows::kAll);
-  ASSERT_EQ(all.shape(), Shape({6, kVocabulary}));
+  ASSERT_EQ(all.shape(), Shape({6, kEnsembleVocabulary}));
   EXPECT_EQ(all.slice_rows(0, 1).to_vector(), logits_after(0, {1, 3}));
   EXPECT_EQ(all.slice_rows(1, 1).to_vector(), logits_after(0, {1, 4}));
   EXPECT_EQ(all.slice_rows(5, 1).to_vector(), logits_after(2, {1, 3, 4}));
@@ -83,8 +83,8 @@ TEST(Ensemble, AdmitsReordersAndRewinds) {
 }
 
 TEST(Ensemble, ForcingGivesWhatStepsGive) {
-  const Ensemble both({std::make_shared<ToyGenerator>(kVocabulary, 12),
-                       std::make_shared<ToyGenerator>(kVocabulary, 13)});
+  const Ensemble both({std::make_shared<ToyGenerator>(kEnsembleVocabulary, 12),
+                       std::make_shared<ToyGenerator>(kEnsembleVocabulary, 13)});
   const Tokens written(std::vector<int32_t>{1, 3, 4, 1, 1, 5}, Packing::of({3, 1, 2}));
   const auto state = both.start(three_records());
   EXPECT_EQ(both.logits(three_records(), written).to_vector(),

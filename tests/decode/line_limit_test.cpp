@@ -41,7 +41,7 @@ TEST(LineLimit, ErrorsSayWhatToDo) {
   expect_error<DataError>(
       [] { LineLimit{5}.fail("a.txt:3", 8); },
       "a.txt:3: the line has 8 tokens, but at most 5 are allowed; break it into "
-      "sentences, or raise --longest-line");
+      "sentences, or raise the limit (longest_line)");
   expect_error<DataError>(
       [] {
         LineLimit{5, true}.fail("a.txt:3", 8);

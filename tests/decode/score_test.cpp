@@ -8,10 +8,10 @@
 namespace attend {
 namespace {
 
-TextModel small_model() { return small_text_model(TokenizerKind::kCharacter, {"abcde"}); }
+TextModel small_scorer() { return small_text_model(TokenizerKind::kCharacter, {"abcde"}); }
 
 TEST(ScoreText, BatchesChangeNothingButSpeed) {
-  const TextModel model = small_model();
+  const TextModel model = small_scorer();
   const std::vector<std::string> sources = {"a", "edcba", "", "bad"};
   const std::vector<std::string> targets = {"abc", "", "a", "dab"};
   const auto together = score_text(model, sources, targets);
@@ -25,7 +25,7 @@ TEST(ScoreText, BatchesChangeNothingButSpeed) {
 }
 
 TEST(ScoreText, EachSourceHasItsTarget) {
-  const TextModel model = small_model();
+  const TextModel model = small_scorer();
   const std::vector<std::string> one = {"a"}, two = {"a", "b"};
   expect_error<DataError>([&] { score_text(model, one, two); }, "1 sources but 2 targets");
 }

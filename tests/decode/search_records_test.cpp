@@ -11,7 +11,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kVocabulary = 6;
+constexpr size_t kRecordVocabulary = 6;
 
 TEST(SearchRecords, ABatchGivesWhatItsRecordsGiveAlone) {
   const ToyGenerator model(9, 7);
@@ -98,7 +98,7 @@ TEST(SearchRecords, StopEndsIt) {
     mutable std::atomic<bool> stop = false;
   };
   for (const bool sample : {false, true}) {
-    const StoppedInside model(kVocabulary, 3);
+    const StoppedInside model(kRecordVocabulary, 3);
     const SearchConfig config{.sample = sample, .min_length = 50, .max_length = 50};
     const SearchRuntime runtime{.stop = &model.stop};
     EXPECT_THROW(search(model, three_records(), config, runtime), Stopped);
@@ -109,7 +109,7 @@ TEST(SearchRecords, StopEndsIt) {
 }
 
 TEST(SearchRecords, StartsWithThePrefix) {
-  const ToyGenerator model(kVocabulary, 9);
+  const ToyGenerator model(kRecordVocabulary, 9);
   SearchConfig config;
   config.beam = 4;
   config.max_length = 8;
@@ -130,7 +130,7 @@ TEST(SearchRecords, APrefixIsReadAtOnceAsTokenByToken) {
   for (const bool sample : {false, true}) {
     const SearchConfig config{.beam = 3, .n_best = 3, .sample = sample, .max_length = 6};
     for (const Prefixes& some : {prefixes, others}) {
-      const ToyGenerator model(kVocabulary, 9);
+      const ToyGenerator model(kRecordVocabulary, 9);
       Bystander bystander;
       const auto at_once = search(model, three_records(), config, {.prefixes = some});
       const size_t first = model.steps.front(), steps = model.steps.size();

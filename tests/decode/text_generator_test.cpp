@@ -281,7 +281,7 @@ TEST(TextGenerator, ReadsAPromptLineByLineAsTrainingDoes) {
 TEST(TextGenerator, RefusesOtherModelsAndSettingsThatCannotBe) {
   expect_error<ConfigError>(
       [] { TextGenerator(small_text_model(TokenizerKind::kCharacter, {"abc"}), {}); },
-      "use `attend translate`");
+      "use translate");
   const auto expect_refusal = [](GenerationConfig config, const char* why) {
     expect_error<ConfigError>([&] { config.check(); }, why);
   };

@@ -15,11 +15,11 @@
 namespace attend {
 namespace {
 
-TextModel small_model() { return small_text_model(TokenizerKind::kCharacter, {"abcde f"}); }
+TextModel small_translator() { return small_text_model(TokenizerKind::kCharacter, {"abcde f"}); }
 
 // That has learned no more than so many positions.
 TextModel model_of_positions(size_t positions) {
-  TextModel model = small_model();
+  TextModel model = small_translator();
   TransformerConfig& config = model.config.settings.as<TransformerConfig>();
   config.positions = PositionScheme::kLearned;
   config.max_length = positions;
@@ -29,8 +29,9 @@ TextModel model_of_positions(size_t positions) {
 }
 
 TEST(Translator, AnEmptyLineStaysEmpty) {
-  const Translator translate({small_model()}, {.search = {.beam = 3, .n_best = 3, .min_length = 2},
-                                               .alignment = AlignmentConfig()});
+  const Translator translate(
+      {small_translator()},
+      {.search = {.beam = 3, .n_best = 3, .min_length = 2}, .alignment = AlignmentConfig()});
   const std::vector<std::string> lines = {"abc", "", " \t ", "de"};
   const auto all = translate(lines);
   ASSERT_EQ(all.size(), 4u);
@@ -53,7 +54,7 @@ TEST(Translator, AnEmptyLineStaysEmpty) {
 }
 
 TEST(Translator, AnEmptyLineGoesOnFromItsStart) {
-  const Translator translate({small_model()}, {.search = {.beam = 1, .min_length = 3}});
+  const Translator translate({small_translator()}, {.search = {.beam = 1, .min_length = 3}});
   const std::vector<std::string> lines = {""}, starts = {"ab"};
   const auto all = translate(lines, 0, starts);
   EXPECT_TRUE(all[0].texts[0].starts_with("ab"));
@@ -61,7 +62,7 @@ TEST(Translator, AnEmptyLineGoesOnFromItsStart) {
 }
 
 TEST(Translator, LogProbabilitiesAreThoseOfScoring) {
-  const TextModel model = small_model();
+  const TextModel model = small_translator();
   const Translator translate({model}, {.search = {.beam = 3, .n_best = 3, .max_length = 30}});
   const std::vector<std::string> sources = {"abc", "e"};
   const auto all = translate(sources);
@@ -77,7 +78,7 @@ TEST(Translator, LogProbabilitiesAreThoseOfScoring) {
 
 TEST(Translator, RefusesAModelThatDoesNotTranslate) {
   TextModel label;
-  label.tokenizers = {{"text", small_model().tokenizers.at("source")},
+  label.tokenizers = {{"text", small_translator().tokenizers.at("source")},
                       {"label", train_tokenizer({.kind = TokenizerKind::kLine, .vocabulary = 0},
                                                 std::vector<std::string>{"good", "bad"})}};
   label.config = ModelConfig("label");
@@ -86,10 +87,10 @@ TEST(Translator, RefusesAModelThatDoesNotTranslate) {
   label.config.set_vocabularies({{"text", label.tokenizer("text").size()}, {"label", 2}});
   Rng rng(1);
   label.model = make_model(label.config, rng);
-  expect_error<ConfigError>([&] { Translator({label}, {}); }, "attend classify");
+  expect_error<ConfigError>([&] { Translator({label}, {}); }, "use classify");
   expect_error<ConfigError>([&] { Translator({toy_language_model()}, {}); },
                             "the model reads nothing but the text that it writes: it is a language "
-                            "model; use `attend generate`");
+                            "model; use generate");
   expect_error<ConfigError>([&] { Translator({}, {}); }, "no model");
 }
 
@@ -97,17 +98,17 @@ TEST(Translator, ModelsOfAnEnsembleShareTheirTokenizers) {
   const TextModel other = small_text_model(TokenizerKind::kCharacter, {"abcdx y"});
   expect_error<ConfigError>(
       [&] {
-        Translator({small_model(), other}, {});
+        Translator({small_translator(), other}, {});
       },
       "must share their tokenizers");
   const std::vector<std::string> lines = {"abc"};
-  const auto one = Translator({small_model()}, {})(lines);
-  const auto twice = Translator({small_model(), small_model()}, {})(lines);
+  const auto one = Translator({small_translator()}, {})(lines);
+  const auto twice = Translator({small_translator(), small_translator()}, {})(lines);
   EXPECT_EQ(one[0].texts, twice[0].texts);
 }
 
 TEST(Translator, NeverWritesWhatIsBanned) {
-  const TextModel model = small_model();
+  const TextModel model = small_translator();
   const std::vector<std::string> lines = {"abc", "def"};
   const SearchConfig search{.beam = 3, .min_length = 3, .max_length = 8};
   const std::string text = Translator({model}, {.search = search})(lines)[0].texts[0];
@@ -118,7 +119,7 @@ TEST(Translator, NeverWritesWhatIsBanned) {
 }
 
 TEST(Translator, SamplesFollowTheNumberOfTheLine) {
-  const Translator translate({small_model()},
+  const Translator translate({small_translator()},
                              {.search = {.n_best = 3, .sample = true, .max_length = 9}});
   const std::vector<std::string> lines = {"abc", "abc", "de", "f"};
   const auto all = translate(lines);
@@ -129,14 +130,14 @@ TEST(Translator, SamplesFollowTheNumberOfTheLine) {
 
 TEST(Translator, StopsWhenItIsToldTo) {
   const std::atomic<bool> stop = true;
-  const Translator translate({small_model()}, {.stop = &stop});
+  const Translator translate({small_translator()}, {.stop = &stop});
   const std::vector<std::string> lines = {"abc"};
   EXPECT_THROW(translate(lines), Stopped);
 }
 
 TEST(Translator, RefusesALineThatIsTooLong) {
   const std::vector<std::string> lines = {"abc", "abcde"};
-  const Translator few({small_model()}, {.longest_line = 4});
+  const Translator few({small_translator()}, {.longest_line = 4});
   expect_error<DataError>([&] { few(lines, 10); },
                           "translate: line 12: the line has 5 tokens, but at most 4 are allowed");
   EXPECT_TRUE(few.fits("abcd"));
@@ -160,7 +161,7 @@ TEST(Translator, HypothesesStayWithinLearnedPositions) {
 // What is unknown has no text, so that many sequences of tokens have the same.
 TEST(Translator, ATextIsThereOnce) {
   SearchConfig search{.beam = 12, .n_best = 12, .max_length = 3, .allow_unknown = true};
-  const TextModel model = small_model();
+  const TextModel model = small_translator();
   const std::vector<std::string> lines = {"abc"};
   const Tokenizer& target = model.tokenizer("target");
   const std::vector<std::vector<int32_t>> ids = {model.tokenizer("source").encode(lines[0])};

@@ -15,7 +15,7 @@
 namespace attend {
 namespace {
 
-std::string drawn(const HeatMap& map) { return draw_html({&map, 1}); }
+std::string drawn_html(const HeatMap& map) { return draw_html({&map, 1}); }
 
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const size_t from = text.find(begin);
@@ -58,7 +58,7 @@ std::vector<float> values_of(const nlohmann::json& map, size_t size) {
 }
 
 TEST(HtmlMap, AllowsItsOwnScriptAndStyleOnly) {
-  const std::string page = drawn(diagonal({"a", "b"}, {"c", "d"}));
+  const std::string page = drawn_html(diagonal({"a", "b"}, {"c", "d"}));
   const std::string policy = between(page, "Content-Security-Policy\" content=\"", "\"");
   const std::string script = between(page, "<script>", "</script>");
   const std::string style = between(page, "<style>", "</style>");
@@ -74,7 +74,7 @@ TEST(HtmlMap, LabelsAreShownAndNotRun) {
       "</script><script>alert(1)</script><!--\"><img src=x onerror=alert(2)>";
   HeatMap map = diagonal({attack}, {attack, "\u2028"});
   map.title = "</title>" + attack;
-  const std::string page = drawn(map);
+  const std::string page = drawn_html(map);
   EXPECT_EQ(count(page, "<script"), 2u);
   EXPECT_EQ(count(page, "</script"), 2u);
   EXPECT_EQ(count(page, "</title>"), 1u);
@@ -88,7 +88,7 @@ TEST(HtmlMap, HoldsTheValues) {
   HeatMap map = diagonal(many_labels(30), many_labels(50));
   map.values.data()[7] = -3.0f;  // past the darkest colour
   map.values.data()[8] = std::nanf("");
-  const auto data = data_of(drawn(map));
+  const auto data = data_of(drawn_html(map));
   EXPECT_EQ(data[0]["columns"], map.columns);
   const auto values = values_of(data[0], 1500);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -97,12 +97,12 @@ TEST(HtmlMap, HoldsTheValues) {
 }
 
 TEST(HtmlMap, SaysWhatAttentionExplains) {
-  EXPECT_NE(drawn(diagonal({"a"}, {"b"})).find(kAttentionNote), std::string::npos);
+  EXPECT_NE(drawn_html(diagonal({"a"}, {"b"})).find(kAttentionNote), std::string::npos);
   EXPECT_NE(draw_html({}).find(kAttentionNote), std::string::npos);
   HeatMap map = diagonal({"a"}, {"b"});
   map.note = "a < b";
-  EXPECT_EQ(count(drawn(map), "<p class=\"note\">a &lt; b</p>"), 1u);
-  EXPECT_EQ(drawn(map).find(kAttentionNote), std::string::npos);
+  EXPECT_EQ(count(drawn_html(map), "<p class=\"note\">a &lt; b</p>"), 1u);
+  EXPECT_EQ(drawn_html(map).find(kAttentionNote), std::string::npos);
 }
 
 TEST(HtmlMap, CanBeReachedWithTheKeyboardAndReadOnAPhone) {
@@ -116,9 +116,9 @@ TEST(HtmlMap, CanBeReachedWithTheKeyboardAndReadOnAPhone) {
 
 TEST(HtmlMap, EmptyOneAndLong) {
   EXPECT_EQ(data_of(draw_html({})).size(), 0u);
-  EXPECT_EQ(data_of(drawn(diagonal({}, {"a"})))[0]["rows"].size(), 0u);
-  EXPECT_EQ(values_of(data_of(drawn(diagonal({"a"}, {"b"})))[0], 1)[0], 1.0f);
-  EXPECT_LT(drawn(diagonal(many_labels(2000), many_labels(2000))).size(), 2u << 20);
+  EXPECT_EQ(data_of(drawn_html(diagonal({}, {"a"})))[0]["rows"].size(), 0u);
+  EXPECT_EQ(values_of(data_of(drawn_html(diagonal({"a"}, {"b"})))[0], 1)[0], 1.0f);
+  EXPECT_LT(drawn_html(diagonal(many_labels(2000), many_labels(2000))).size(), 2u << 20);
 }
 
 }  // namespace

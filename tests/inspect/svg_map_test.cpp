@@ -10,7 +10,7 @@
 namespace attend {
 namespace {
 
-std::string drawn(const HeatMap& map) { return draw_svg({&map, 1}); }
+std::string drawn_svg(const HeatMap& map) { return draw_svg({&map, 1}); }
 
 TEST(XmlReader, FindsWhatIsWrong) {
   EXPECT_EQ(XmlReader("<a b=\"c\"><d/>x &lt;</a>\n").problem(), "");
@@ -25,18 +25,18 @@ TEST(SvgMap, IsWellFormedWhateverTheLabels) {
   labels.insert(labels.end(), {"<script>alert(1)</script>", "a&b", "\"'", "]]>", "\uffff", "-->"});
   HeatMap map = diagonal(labels, labels);
   map.title = "<&>\"\x02";
-  EXPECT_EQ(XmlReader(drawn(map)).problem(), "");
+  EXPECT_EQ(XmlReader(drawn_svg(map)).problem(), "");
   map.has_sign = true;
   const std::vector<HeatMap> maps(5, map);
   EXPECT_EQ(XmlReader(draw_svg(maps)).problem(), "");
-  EXPECT_NE(drawn(map).find("&lt;script&gt;alert(1)"), std::string::npos);
-  EXPECT_EQ(drawn(map).find("<script"), std::string::npos);
+  EXPECT_NE(drawn_svg(map).find("&lt;script&gt;alert(1)"), std::string::npos);
+  EXPECT_EQ(drawn_svg(map).find("<script"), std::string::npos);
 }
 
 TEST(SvgMap, ACellSaysItsRowColumnAndValue) {
   HeatMap map = map_of({"the", "שלום"}, {"das", "Haus"});
   map.values = Tensor::of({0.25f, 0.75f, 1.0f, 0.0f}, {2, 2});
-  const std::string svg = drawn(map);
+  const std::string svg = drawn_svg(map);
   EXPECT_EQ(count(svg, "<rect class=\"p"), 4u);
   EXPECT_NE(svg.find("<title>the → Haus: 0.75</title>"), std::string::npos);
   EXPECT_NE(svg.find("<title>\u2068שלום\u2069 → das: 1</title>"), std::string::npos);
@@ -46,7 +46,7 @@ TEST(SvgMap, ACellSaysItsRowColumnAndValue) {
 }
 
 TEST(SvgMap, NeedsNothingFromElsewhere) {
-  const std::string svg = drawn(diagonal(many_labels(100), many_labels(100)));
+  const std::string svg = drawn_svg(diagonal(many_labels(100), many_labels(100)));
   EXPECT_EQ(count(svg, "http"), 1u);  // the name of the format
   EXPECT_EQ(count(svg, "href=\"data:image/png;base64,"), 1u);
   EXPECT_EQ(count(svg, "href="), 1u);
@@ -58,7 +58,7 @@ TEST(SvgMap, LongTextsAreImages) {
   for (float& value : map.values.span()) {
     value = static_cast<float>((state = state * 1664525 + 1013904223) >> 8) / (1 << 24);
   }
-  const std::string svg = drawn(map);
+  const std::string svg = drawn_svg(map);
   EXPECT_LT(svg.size(), 6u << 20);  // noise, which no compression makes smaller
   EXPECT_EQ(count(svg, "<image "), 1u);
   EXPECT_EQ(XmlReader(svg).problem(), "");
@@ -67,10 +67,11 @@ TEST(SvgMap, LongTextsAreImages) {
 }
 
 TEST(SvgMap, EmptyAndNone) {
-  EXPECT_NE(drawn(diagonal({}, {"a", "b"})).find("(empty: 0 rows, 2 columns)"), std::string::npos);
-  EXPECT_EQ(XmlReader(drawn(diagonal({}, {}))).problem(), "");
+  EXPECT_NE(drawn_svg(diagonal({}, {"a", "b"})).find("(empty: 0 rows, 2 columns)"),
+            std::string::npos);
+  EXPECT_EQ(XmlReader(drawn_svg(diagonal({}, {}))).problem(), "");
   EXPECT_EQ(XmlReader(draw_svg({})).problem(), "");
-  EXPECT_EQ(count(drawn(diagonal({"a"}, {"b"})), "<rect class=\"p"), 1u);
+  EXPECT_EQ(count(drawn_svg(diagonal({"a"}, {"b"})), "<rect class=\"p"), 1u);
 }
 
 // Everything within the picture, and no map upon another.

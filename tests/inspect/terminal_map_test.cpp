@@ -8,7 +8,8 @@
 namespace attend {
 namespace {
 
-std::string drawn(const HeatMap& map, size_t columns, ColourDepth colours = ColourDepth::kNone) {
+std::string drawn_terminal(const HeatMap& map, size_t columns,
+                           ColourDepth colours = ColourDepth::kNone) {
   return draw_terminal({&map, 1}, {.columns = columns, .colours = colours});
 }
 
@@ -19,7 +20,7 @@ HeatMap sentence() {
 }
 
 TEST(TerminalMap, LabelsStandAboveTheirCellsWhereTheyFit) {
-  EXPECT_EQ(drawn(sentence(), 120), R"(decoder.0.cross, mean
+  EXPECT_EQ(drawn_terminal(sentence(), 120), R"(decoder.0.cross, mean
         an    der   See   steht seit  1900  ein   altes klein es    Haus  im    Wind  ▁und  Salz  .     </s>
      a  ▒▒▒▒▒▒▒▒▒▒▒▒░░░░░░
  small              ▒▒▒▒▒▒▓▓▓▓▓▓░░░░░░
@@ -33,7 +34,7 @@ stands                                      ░░░░░░▓▓▓▓▓▓
 }
 
 TEST(TerminalMap, LabelsAreTurnedWhereTheyDoNotFit) {
-  EXPECT_EQ(drawn(sentence(), 80), R"(decoder.0.cross, mean
+  EXPECT_EQ(drawn_terminal(sentence(), 80), R"(decoder.0.cross, mean
               s       a k
               t s 1   l l   H   W ▁ S   <
           d S e e 9 e t e   a   i u a   /
@@ -51,7 +52,7 @@ stands              ░░▓▓░░
 }
 
 TEST(TerminalMap, CellsGetNarrowInANarrowWindow) {
-  EXPECT_EQ(drawn(sentence(), 40), R"(decoder.0.cross, mean
+  EXPECT_EQ(drawn_terminal(sentence(), 40), R"(decoder.0.cross, mean
            s   ak
            ts1 ll H W▁S <
          dSee9ete a iua /
@@ -69,7 +70,7 @@ stands        ░▓░
 }
 
 TEST(TerminalMap, BandsSayWhichColumnsTheyHave) {
-  EXPECT_EQ(drawn(sentence(), 20), R"(…coder.0.cross, mean
+  EXPECT_EQ(drawn_terminal(sentence(), 20), R"(…coder.0.cross, mean
 columns 1-9 of 17
            s   ak
            ts1 ll
@@ -105,7 +106,7 @@ TEST(TerminalMap, LongTitlesKeepTheirHead) {
   for (size_t i = 0; i < maps.size(); ++i) {
     maps[i].title = "decoder.10.attention, head " + std::to_string(i);
   }
-  EXPECT_EQ(lines_of(drawn(maps[3], 20))[0], "…0.attention, head 3");
+  EXPECT_EQ(lines_of(drawn_terminal(maps[3], 20))[0], "…0.attention, head 3");
   const std::string grid = draw_terminal(maps, {.columns = 40});
   for (size_t i = 0; i < maps.size(); ++i) {
     EXPECT_EQ(count(grid, "attention, head " + std::to_string(i) + "\n"), 1u) << grid;
@@ -117,7 +118,7 @@ TEST(TerminalMap, HardLabelsLeaveCellsInLine) {
   for (float& value : map.values.span()) value = 1.0f;
   for (const size_t columns : {20, 33, 40, 80, 120}) {
     size_t first = 0, rows = 0;
-    for (const std::string& line : lines_of(drawn(map, columns))) {
+    for (const std::string& line : lines_of(drawn_terminal(map, columns))) {
       EXPECT_LE(columns_of(line), columns) << line;
       const size_t cells = line.find("█");
       if (cells == std::string::npos) continue;
@@ -129,15 +130,15 @@ TEST(TerminalMap, HardLabelsLeaveCellsInLine) {
 }
 
 TEST(TerminalMap, LettersFromRightToLeftKeepTheirColumns) {
-  const std::string text = drawn(diagonal({"a"}, {"של", "ab", "םי"}), 20);
+  const std::string text = drawn_terminal(diagonal({"a"}, {"של", "ab", "םי"}), 20);
   EXPECT_NE(text.find("\u2068של\u2069"), std::string::npos) << text;
   const HeatMap turned = diagonal({"a"}, {"שלשלשלשלשלש", "ab", "םי"});
-  EXPECT_NE(drawn(turned, 80).find("\u2068ל\u2069 a \u2068ם\u2069\n"), std::string::npos)
-      << drawn(turned, 80);
+  EXPECT_NE(drawn_terminal(turned, 80).find("\u2068ל\u2069 a \u2068ם\u2069\n"), std::string::npos)
+      << drawn_terminal(turned, 80);
 }
 
 TEST(TerminalMap, TurnedLabelsEndWithAnEllipsis) {
-  const auto lines = lines_of(drawn(diagonal({"a"}, {"internationalization", "b"}), 80));
+  const auto lines = lines_of(drawn_terminal(diagonal({"a"}, {"internationalization", "b"}), 80));
   ASSERT_EQ(lines.size(), 1u + 12 + 1);
   EXPECT_EQ(lines[1], "   i");
   EXPECT_EQ(lines[12], "   … b");
@@ -147,23 +148,23 @@ TEST(TerminalMap, NegativeValuesHaveShadesOfTheirOwn) {
   HeatMap map = map_of({"a"}, {"b", "c", "d", "e", "f"});
   map.values = Tensor::of({-1.0f, -0.3f, 0.0f, 0.3f, 1.0f}, {1, 5});
   map.has_sign = true;
-  EXPECT_EQ(drawn(map, 80), "░▒▓█ above 0, .-=# below\n   b c d e f\na  ##--  ▒▒██\n");
+  EXPECT_EQ(drawn_terminal(map, 80), "░▒▓█ above 0, .-=# below\n   b c d e f\na  ##--  ▒▒██\n");
   map.has_sign = false;
-  EXPECT_EQ(drawn(map, 80), "   b c d e f\na        ▒▒██\n");
+  EXPECT_EQ(drawn_terminal(map, 80), "   b c d e f\na        ▒▒██\n");
   map.most = 0.5f;
-  EXPECT_EQ(lines_of(drawn(map, 80))[0], "strongest: 0.5");
+  EXPECT_EQ(lines_of(drawn_terminal(map, 80))[0], "strongest: 0.5");
 }
 
 TEST(TerminalMap, MapsWithASignSayHowItLooks) {
   HeatMap map = diagonal({"a", "b"}, {"x", "y"});
   map.has_sign = true;
   map.most = 0.25f;
-  EXPECT_EQ(lines_of(drawn(map, 80))[1], "strongest: 0.25; ░▒▓█ above 0, .-=# below");
-  const auto narrow = lines_of(drawn(map, 30));
+  EXPECT_EQ(lines_of(drawn_terminal(map, 80))[1], "strongest: 0.25; ░▒▓█ above 0, .-=# below");
+  const auto narrow = lines_of(drawn_terminal(map, 30));
   EXPECT_EQ(narrow[1], "strongest: 0.25");
   EXPECT_EQ(narrow[2], "░▒▓█ above 0");
   EXPECT_EQ(narrow[3], ".-=# below");
-  const std::string colours = lines_of(drawn(map, 80, ColourDepth::k24Bit))[1];
+  const std::string colours = lines_of(drawn_terminal(map, 80, ColourDepth::k24Bit))[1];
   EXPECT_EQ(without_colours(colours), "strongest: 0.25;      above 0,      below");
   EXPECT_NE(colours.find("\x1b[48;2;166;249;253m \x1b[0m above 0"), std::string::npos);
   EXPECT_NE(colours.find("\x1b[48;2;255;230;164m \x1b[0m below"), std::string::npos);
@@ -175,16 +176,16 @@ TEST(TerminalMap, MapsWithASignSayHowItLooks) {
 TEST(TerminalMap, PaintsBackgroundsInColour) {
   HeatMap map = map_of({"a"}, {"b", "c", "d"});
   map.values = Tensor::of({0.0f, 0.0f, 1.0f}, {1, 3});
-  EXPECT_EQ(drawn(map, 80, ColourDepth::k24Bit),
+  EXPECT_EQ(drawn_terminal(map, 80, ColourDepth::k24Bit),
             "   b c d\na  \x1b[48;2;27;27;31m    \x1b[48;2;166;249;253m  \x1b[0m\n");
-  EXPECT_EQ(drawn(map, 80, ColourDepth::k256),
+  EXPECT_EQ(drawn_terminal(map, 80, ColourDepth::k256),
             "   b c d\na  \x1b[48;5;234m    \x1b[48;5;159m  \x1b[0m\n");
 }
 
 TEST(TerminalMap, HalfBlocksShowTwoRowsALineWithLabelsOnBothSides) {
   HeatMap map = map_of({"a", "b", "c"}, many_labels(12));
   map.values.data()[0] = map.values.data()[12] = 1.0f;
-  const auto lines = lines_of(drawn(map, 22, ColourDepth::k24Bit));
+  const auto lines = lines_of(drawn_terminal(map, 22, ColourDepth::k24Bit));
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(without_colours(lines[3]), "a  ▀▀▀▀▀▀▀▀▀▀▀▀  b");
   EXPECT_EQ(without_colours(lines[4]), "c  ▀▀▀▀▀▀▀▀▀▀▀▀");
@@ -198,14 +199,14 @@ TEST(TerminalMap, LongTextsArePooledAndSaySo) {
   for (size_t i = 0; i < 2000; ++i) map.values.data()[i * 2000 + i] = 1.0f;
   for (const size_t columns : {40, 80, 120}) {
     for (const ColourDepth depth : {ColourDepth::kNone, ColourDepth::k24Bit}) {
-      const std::string text = without_colours(drawn(map, columns, depth));
+      const std::string text = without_colours(drawn_terminal(map, columns, depth));
       const auto lines = lines_of(text);
       EXPECT_LE(lines.size(), 100u);
       for (const std::string& line : lines) EXPECT_LE(columns_of(line), columns) << line;
       EXPECT_EQ(lines[0].substr(0, 27), "each cell is the largest of") << lines[0];
     }
   }
-  const auto lines = lines_of(drawn(map, 80));
+  const auto lines = lines_of(drawn_terminal(map, 80));
   EXPECT_EQ(lines[0], "each cell is the largest of 29 rows x 29 columns");
   EXPECT_EQ(lines[1].substr(0, 40), "           1       233     465     697  ");
   EXPECT_EQ(lines[2], "     1-29  █");
@@ -214,19 +215,20 @@ TEST(TerminalMap, LongTextsArePooledAndSaySo) {
 }
 
 TEST(TerminalMap, ManyRowsArePooledAlone) {
-  const auto lines = lines_of(drawn(map_of(many_labels(1000), {"x", "y"}), 80));
+  const auto lines = lines_of(drawn_terminal(map_of(many_labels(1000), {"x", "y"}), 80));
   EXPECT_EQ(lines[0], "each cell is the largest of 11 rows x 1 columns");
   EXPECT_EQ(lines[1], "          x y");
   EXPECT_EQ(lines[2], "    1-11");
 }
 
 TEST(TerminalMap, OneTokenAndNone) {
-  EXPECT_EQ(drawn(diagonal({"a"}, {"b"}), 80), "decoder.0.cross, mean\n   b\na  ██\n");
-  EXPECT_EQ(drawn(diagonal({}, {"b", "c"}), 80),
+  EXPECT_EQ(drawn_terminal(diagonal({"a"}, {"b"}), 80), "decoder.0.cross, mean\n   b\na  ██\n");
+  EXPECT_EQ(drawn_terminal(diagonal({}, {"b", "c"}), 80),
             "decoder.0.cross, mean\n(empty: 0 rows, 2 columns)\n");
-  EXPECT_EQ(drawn(diagonal({"a"}, {}), 80), "decoder.0.cross, mean\n(empty: 1 rows, 0 columns)\n");
+  EXPECT_EQ(drawn_terminal(diagonal({"a"}, {}), 80),
+            "decoder.0.cross, mean\n(empty: 1 rows, 0 columns)\n");
   EXPECT_EQ(draw_terminal({}, {}), "");
-  EXPECT_EQ(drawn(diagonal({"a"}, {"b"}), 0), drawn(diagonal({"a"}, {"b"}), 20));
+  EXPECT_EQ(drawn_terminal(diagonal({"a"}, {"b"}), 0), drawn_terminal(diagonal({"a"}, {"b"}), 20));
 }
 
 TEST(TerminalMap, AFewMapsStandSideBySideWithLabels) {

@@ -160,7 +160,7 @@ TEST_F(Checkpoints, NoneThatIsWholeIsNotNoneAtAll) {
                          "is damaged (weights has 3 bytes instead of 9)"),
             std::string::npos)
       << message;
-  EXPECT_NE(message.find("begin anew with --overwrite"), std::string::npos) << message;
+  EXPECT_NE(message.find("or overwrite the model"), std::string::npos) << message;
   EXPECT_EQ(messages_, "");
 }
 

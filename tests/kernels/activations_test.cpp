@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "tests/kernels/targets.h"
+#include "tests/special_values.h"
 
 namespace attend::kernels {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-double sigmoid(double x) {
+double stable_sigmoid(double x) {
   return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
@@ -37,13 +35,13 @@ double exact(Activation f, double x) {
     case Activation::kGelu:
       return x * normal_cdf(x);
     case Activation::kGeluTanh:
-      return x * sigmoid(gelu_tanh_exponent(x));
+      return x * stable_sigmoid(gelu_tanh_exponent(x));
     case Activation::kSilu:
-      return x * sigmoid(x);
+      return x * stable_sigmoid(x);
     case Activation::kTanh:
       return std::tanh(x);
     case Activation::kSigmoid:
-      return sigmoid(x);
+      return stable_sigmoid(x);
     case Activation::kSoftplus:
       return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
     case Activation::kExp:
@@ -62,18 +60,18 @@ double exact_slope(Activation f, double x) {
       return normal_cdf(x) + x * normal_density(x);
     case Activation::kGeluTanh: {
       if (std::abs(x) > 100) return x > 0;
-      const double s = sigmoid(gelu_tanh_exponent(x));
+      const double s = stable_sigmoid(gelu_tanh_exponent(x));
       const double z = 2 * std::sqrt(2 * std::numbers::inv_pi) * (1 + 3 * 0.044715 * x * x);
-      return s + x * s * sigmoid(-gelu_tanh_exponent(x)) * z;
+      return s + x * s * stable_sigmoid(-gelu_tanh_exponent(x)) * z;
     }
     case Activation::kSilu:
-      return sigmoid(x) + x * sigmoid(x) * sigmoid(-x);
+      return stable_sigmoid(x) + x * stable_sigmoid(x) * stable_sigmoid(-x);
     case Activation::kTanh:
-      return 4 * sigmoid(2 * x) * sigmoid(-2 * x);
+      return 4 * stable_sigmoid(2 * x) * stable_sigmoid(-2 * x);
     case Activation::kSigmoid:
-      return sigmoid(x) * sigmoid(-x);
+      return stable_sigmoid(x) * stable_sigmoid(-x);
     case Activation::kSoftplus:
-      return sigmoid(x);
+      return stable_sigmoid(x);
     case Activation::kExp:
       return std::exp(x);
   }

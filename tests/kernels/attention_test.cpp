@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,12 +10,10 @@
 #include "attend/base/parallel.h"
 #include "tests/kernels/attention_reference.h"
 #include "tests/kernels/targets.h"
+#include "tests/special_values.h"
 
 namespace attend::kernels {
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 enum class Shared { kNone, kSequences, kHeads, kBoth, kNothing };  // kNone: no bias at all
 
@@ -178,8 +175,8 @@ class Attention {
   std::vector<uint8_t> mask;
 };
 
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected,
-                 const char* what, double base = 0.0) {
+void expect_all_near(const std::vector<float>& actual, const std::vector<double>& expected,
+                     const char* what, double base = 0.0) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   for (size_t i = 0; i < actual.size(); ++i) {
     if (std::isinf(expected[i])) {
@@ -335,20 +332,22 @@ TEST(AttentionKernel, EqualsTheReference) {
     reference.backward(attention.dout.data(), attention.bias.size());
     for_each_target([&] {
       attention.forward();
-      expect_near(attention.out, reference.out, "out");
+      expect_all_near(attention.out, reference.out, "out");
       if (problem.weighting == FusedWeighting::kSoftmax) {
-        expect_near(attention.lse, reference.lse, "lse");
+        expect_all_near(attention.lse, reference.lse, "lse");
       }
       for (const bool add : {false, true}) {
         const float base = add ? 0.5f : 0.0f;
         attention.backward(base, add);
-        expect_near(attention.dq, reference.dq, "dq", base);
-        expect_near(attention.dk, reference.dk, "dk", base);
-        expect_near(attention.dv, reference.dv, "dv", base);
-        expect_near(attention.dbias, reference.dbias, "dbias", base);
-        if (problem.relative) expect_near(attention.drelative, reference.drelative, "drel", base);
-        if (problem.sinks) expect_near(attention.dsinks, reference.dsinks, "dsinks", base);
-        if (problem.additive) expect_near(attention.dvector, reference.dvector, "dvector", base);
+        expect_all_near(attention.dq, reference.dq, "dq", base);
+        expect_all_near(attention.dk, reference.dk, "dk", base);
+        expect_all_near(attention.dv, reference.dv, "dv", base);
+        expect_all_near(attention.dbias, reference.dbias, "dbias", base);
+        if (problem.relative)
+          expect_all_near(attention.drelative, reference.drelative, "drel", base);
+        if (problem.sinks) expect_all_near(attention.dsinks, reference.dsinks, "dsinks", base);
+        if (problem.additive)
+          expect_all_near(attention.dvector, reference.dvector, "dvector", base);
       }
     });
   }
@@ -405,8 +404,8 @@ TEST(AttentionKernel, RowsForTheEyeAreThoseOfTheReference) {
       attention_scores(spec, attention.in, rows, scores.data());
       weights.resize(row.weight.size());
       scores.resize(row.weight.size());
-      expect_near(weights, row.weight, "weights");
-      expect_near(scores, row.score, "scores");
+      expect_all_near(weights, row.weight, "weights");
+      expect_all_near(scores, row.score, "scores");
     });
   }
 }

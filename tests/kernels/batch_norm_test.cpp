@@ -7,7 +7,7 @@
 namespace attend::kernels {
 namespace {
 
-constexpr float kEps = 1e-5f;
+constexpr float kBatchEps = 1e-5f;
 
 struct Column {
   double mean = 0, variance = 0;  // biased
@@ -36,11 +36,12 @@ TEST(BatchNorm, TrainingEqualsTheReference) {
     std::vector<float> mean(width), rstd(width), running_mean(width, 2.0f),
         running_variance(width, 3.0f);
     const RunningStatistics running{running_mean.data(), running_variance.data(), 0.1f};
-    batch_norm_train(x, {gamma.data(), beta.data(), kEps}, &running, y, mean.data(), rstd.data());
+    batch_norm_train(x, {gamma.data(), beta.data(), kBatchEps}, &running, y, mean.data(),
+                     rstd.data());
 
     const double n = static_cast<double>(count);
     const auto unit = [&](size_t i, size_t j) {
-      return (x(i, j) - exact[j].mean) / std::sqrt(exact[j].variance + kEps);
+      return (x(i, j) - exact[j].mean) / std::sqrt(exact[j].variance + kBatchEps);
     };
     expect_near(mean, 1e-5, [&](size_t j) { return exact[j].mean; });
     expect_near(running_mean, 1e-5, [&](size_t j) { return 1.8 + 0.1 * exact[j].mean; });
@@ -66,7 +67,7 @@ TEST(BatchNorm, TrainingEqualsTheReference) {
       expect_near(dbeta, 1e-4, [&](size_t j) { return -0.5 + sum[j]; });
       expect_rows_near(dx, 1e-4, [&](size_t i, size_t j) {
         const double slope = dy(i, j) - sum[j] / n - unit(i, j) * sum_unit[j] / n;
-        return gamma(0, j) / std::sqrt(exact[j].variance + kEps) * slope +
+        return gamma(0, j) / std::sqrt(exact[j].variance + kBatchEps) * slope +
                (add ? before(i, j) : 0.0);
       });
     }
@@ -78,9 +79,9 @@ TEST(BatchNorm, InferenceUsesTheGivenStatistics) {
     TestRows x(count, width, 1), mean(1, width, 2), variance(1, width, 3), gamma(1, width, 4);
     for (size_t j = 0; j < width; ++j) variance(0, j) += 2.5f;
     const TestRows before = x;
-    batch_norm_infer(x, {gamma.data(), nullptr, kEps}, mean.data(), variance.data(), x);
+    batch_norm_infer(x, {gamma.data(), nullptr, kBatchEps}, mean.data(), variance.data(), x);
     expect_rows_near(x, 1e-5, [&](size_t i, size_t j) {
-      return (before(i, j) - mean(0, j)) / std::sqrt(variance(0, j) + kEps) * gamma(0, j);
+      return (before(i, j) - mean(0, j)) / std::sqrt(variance(0, j) + kBatchEps) * gamma(0, j);
     });
   });
 }
@@ -89,8 +90,9 @@ TEST(BatchNorm, WithoutAffineOrRunningStatistics) {
   const TestRows x(20, 11, 1), dy(20, 11, 2);
   std::vector<float> one(11, 1.0f), zero(11, 0.0f), mean(11), rstd(11);
   TestRows y(20, 11), expected(20, 11), dx(20, 11), expected_dx(20, 11);
-  batch_norm_train(x, {one.data(), zero.data(), kEps}, nullptr, expected, mean.data(), rstd.data());
-  batch_norm_train(x, {.eps = kEps}, nullptr, y, mean.data(), rstd.data());
+  batch_norm_train(x, {one.data(), zero.data(), kBatchEps}, nullptr, expected, mean.data(),
+                   rstd.data());
+  batch_norm_train(x, {.eps = kBatchEps}, nullptr, y, mean.data(), rstd.data());
   EXPECT_TRUE(y == expected);
   batch_norm_backward(x, dy, one.data(), mean.data(), rstd.data(), {expected_dx});
   batch_norm_backward(x, dy, nullptr, mean.data(), rstd.data(), {dx});

@@ -44,13 +44,13 @@ class Buffer {
   std::vector<float> values_;
 };
 
-struct Case {
+struct ConvCase {
   size_t in, out;
   Conv1dOptions options;
   size_t kernel;
 };
 
-const std::vector<Case> kCases = {
+const std::vector<ConvCase> kConvCases = {
     {37, 29, {.left = 2}, 3},
     {16, 16, {.dilation = 3, .left = 3, .right = 3}, 3},
     {9, 17, {.stride = 2, .left = 1, .right = 1}, 3},
@@ -66,7 +66,7 @@ struct PlainGradients {
 };
 
 PlainGradients plain_gradients(const Plain& x, const Plain& weight, const Plain& dy,
-                               const Packing& packing, const Case& c) {
+                               const Packing& packing, const ConvCase& c) {
   PlainGradients grads{Plain(x.shape), Plain(weight.shape)};
   const auto& o = c.options;
   const size_t in = c.in / o.groups, out = c.out / o.groups;
@@ -83,11 +83,11 @@ PlainGradients plain_gradients(const Plain& x, const Plain& weight, const Plain&
   return grads;
 }
 
-void add(const Plain& from, Plain& to) {
+void add_values(const Plain& from, Plain& to) {
   for (size_t i = 0; i < to.values.size(); ++i) to.values[i] += from.values[i];
 }
 
-void check(const Case& c, const Packing& from, size_t gap) {
+void check(const ConvCase& c, const Packing& from, size_t gap) {
   const auto& o = c.options;
   const WindowAxis axis{c.kernel, o.stride, o.dilation, o.left, o.right};
   std::vector<int32_t> lengths;
@@ -113,7 +113,9 @@ void check(const Case& c, const Packing& from, size_t gap) {
   for (const bool adds : {false, true}) {
     Buffer dx(from.rows(), c.in, 6, gap), dweight(c.out * in, c.kernel, 7, gap);
     Plain expected_dx = expected.dx, expected_dweight = expected.dweight;
-    if (adds) add(dx.plain(px.shape), expected_dx), add(dweight.plain(pw.shape), expected_dweight);
+    if (adds)
+      add_values(dx.plain(px.shape), expected_dx),
+          add_values(dweight.plain(pw.shape), expected_dweight);
     conv_backward_input(conv, dy.matrix(), weight.matrix(), dx.target(), adds);
     conv_backward_weight(conv, x.matrix(), dy.matrix(), dweight.target(), adds);
     dx.expect_equals(expected_dx);
@@ -123,11 +125,11 @@ void check(const Case& c, const Packing& from, size_t gap) {
 
 TEST(ConvKernel, EveryTargetMatchesPlainLoops) {
   for_each_target([] {
-    for (size_t i = 0; i < kCases.size(); ++i) {
+    for (size_t i = 0; i < kConvCases.size(); ++i) {
       SCOPED_TRACE("case " + std::to_string(i));
-      check(kCases[i], Packing::of({11, 0, 1, 40, 6}), 0);
-      check(kCases[i], Packing::of({11, 0, 1, 40, 6}), 3);
-      check(kCases[i], Packing::of({0}), 0);
+      check(kConvCases[i], Packing::of({11, 0, 1, 40, 6}), 0);
+      check(kConvCases[i], Packing::of({11, 0, 1, 40, 6}), 3);
+      check(kConvCases[i], Packing::of({0}), 0);
     }
   });
 }

@@ -17,15 +17,15 @@ std::vector<int32_t> make_targets(size_t count, size_t width) {
   return targets;
 }
 
-struct Reference {
+struct CrossEntropyReference {
   std::vector<double> loss, lse;
   std::vector<std::vector<double>> gradient;  // of the sum of scale[i] loss[i]
 };
 
-Reference reference(const TestRows& logits, const std::vector<int32_t>& targets, double smoothing,
-                    const std::vector<float>& scale) {
+CrossEntropyReference reference(const TestRows& logits, const std::vector<int32_t>& targets,
+                                double smoothing, const std::vector<float>& scale) {
   const size_t width = logits.width();
-  Reference r;
+  CrossEntropyReference r;
   for (size_t i = 0; i < logits.count(); ++i) {
     double largest = logits(i, 0), sum = 0, total = 0;
     for (size_t j = 0; j < width; ++j) largest = std::max<double>(largest, logits(i, j));
@@ -60,7 +60,7 @@ TEST(CrossEntropy, LossAndGradientEqualTheReference) {
     const std::vector<int32_t> targets = make_targets(count, width);
     std::vector<float> loss(count), lse(count), scale(count);
     for (size_t i = 0; i < count; ++i) scale[i] = 0.5f + static_cast<float>(i % 3);
-    const Reference r = reference(logits, targets, smoothing, scale);
+    const CrossEntropyReference r = reference(logits, targets, smoothing, scale);
     cross_entropy(logits, targets.data(), smoothing, loss.data(), lse.data());
     expect_near(loss, 4e-5, [&](size_t i) { return r.loss[i]; });
     expect_near(lse, 4e-5, [&](size_t i) { return r.lse[i]; });

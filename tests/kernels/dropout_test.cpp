@@ -28,11 +28,11 @@ std::vector<float> numbers(size_t size, uint64_t stream) {
   return x;
 }
 
-const size_t kSizes[] = {0, 1, 7, 15, 16, 63, 64, 65, 200, 1000, 3 * 16384 + 77};
+const size_t kDropoutSizes[] = {0, 1, 7, 15, 16, 63, 64, 65, 200, 1000, 3 * 16384 + 77};
 
 TEST(Dropout, FollowsTheDefinitionOnEveryTarget) {
   for_each_target([] {
-    for (const size_t size : kSizes) {
+    for (const size_t size : kDropoutSizes) {
       const auto x = numbers(size + 1, 0);
       std::vector<float> y(size + 2, -1.0f);
       dropout(x.data() + 1, y.data() + 1, size, kOptions);
@@ -48,7 +48,7 @@ TEST(Dropout, FollowsTheDefinitionOnEveryTarget) {
 
 TEST(Dropout, BackwardOverwritesOrAdds) {
   for_each_target([] {
-    for (const size_t size : kSizes) {
+    for (const size_t size : kDropoutSizes) {
       const auto dy = numbers(size + 1, 1), before = numbers(size + 1, 2);
       for (const bool add : {false, true}) {
         auto dx = before;
@@ -64,7 +64,7 @@ TEST(Dropout, BackwardOverwritesOrAdds) {
 
 TEST(Dropout, AddsTheResidual) {
   for_each_target([] {
-    for (const size_t size : kSizes) {
+    for (const size_t size : kDropoutSizes) {
       const auto x = numbers(size + 1, 3), residual = numbers(size + 1, 4);
       std::vector<float> y(size + 1);
       dropout_add(x.data() + 1, residual.data() + 1, y.data() + 1, size, kOptions);

@@ -1,9 +1,9 @@
 #include "attend/kernels/elementwise.h"
 
 #include <cmath>
-#include <limits>
 
 #include "tests/kernels/test_rows.h"
+#include "tests/special_values.h"
 
 namespace attend::kernels {
 namespace {
@@ -105,7 +105,6 @@ TEST(Elementwise, UnaryOperationsOverwriteOrAdd) {
 }
 
 TEST(Elementwise, SelectTakesWhatTheMaskSays) {
-  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   for_each_target([&] {
     for (const size_t size : kSizes) {
       std::vector<int32_t> mask(size);

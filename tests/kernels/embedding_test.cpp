@@ -12,22 +12,23 @@
 namespace attend::kernels {
 namespace {
 
-struct Case {
+struct EmbeddingCase {
   size_t ids, vocab, width;
   float scale;
 };
-const Case kCases[] = {{0, 4, 5, 1.0f},       {3, 2, 0, 1.0f},   {1, 1, 1, 2.0f},
-                       {20, 7, 13, 0.5f},     {5, 100, 8, 1.0f}, {300, 50, 65, 3.0f},
-                       {700, 2000, 33, 1.0f}, {0, 0, 3, 1.0f},   {200, 20000, 64, 2.0f}};
+const EmbeddingCase kEmbeddingCases[] = {
+    {0, 4, 5, 1.0f},       {3, 2, 0, 1.0f},   {1, 1, 1, 2.0f},
+    {20, 7, 13, 0.5f},     {5, 100, 8, 1.0f}, {300, 50, 65, 3.0f},
+    {700, 2000, 33, 1.0f}, {0, 0, 3, 1.0f},   {200, 20000, 64, 2.0f}};
 
-std::vector<float> numbers(size_t size, uint64_t stream) {
+std::vector<float> embedding_numbers(size_t size, uint64_t stream) {
   std::vector<float> x(size);
   fill_normal(x, RandomStream(9, stream), 0.0f, 1.0f);
   return x;
 }
 
 // Some ids often, most of them never: like words.
-std::vector<int32_t> word_ids(const Case& c) {
+std::vector<int32_t> word_ids(const EmbeddingCase& c) {
   std::vector<int32_t> ids(c.ids);
   for (size_t i = 0; i < c.ids; ++i) {
     const uint64_t below = RandomStream(9, 99).below(i, c.vocab) + 1;
@@ -38,8 +39,8 @@ std::vector<int32_t> word_ids(const Case& c) {
 
 TEST(Embedding, TakesRowsOfTheTable) {
   for_each_target([] {
-    for (const Case& c : kCases) {
-      const auto table = numbers(c.vocab * c.width + 1, 1);
+    for (const EmbeddingCase& c : kEmbeddingCases) {
+      const auto table = embedding_numbers(c.vocab * c.width + 1, 1);
       const auto ids = word_ids(c);
       std::vector<float> y(c.ids * c.width + 2, -1.0f);
       embedding({ids, c.vocab, c.width, c.scale}, table.data() + 1, y.data() + 1);
@@ -57,8 +58,9 @@ TEST(Embedding, TakesRowsOfTheTable) {
 
 TEST(Embedding, BackwardSumsTheRowsOfEachId) {
   for_each_target([] {
-    for (const Case& c : kCases) {
-      const auto dy = numbers(c.ids * c.width + 1, 2), before = numbers(c.vocab * c.width + 2, 3);
+    for (const EmbeddingCase& c : kEmbeddingCases) {
+      const auto dy = embedding_numbers(c.ids * c.width + 1, 2),
+                 before = embedding_numbers(c.vocab * c.width + 2, 3);
       const auto ids = word_ids(c);
       for (const bool add : {false, true}) {
         std::vector<double> expected(c.vocab * c.width);
@@ -84,9 +86,9 @@ TEST(Embedding, BackwardSumsTheRowsOfEachId) {
 // Rows that lie on register boundaries of a large table are written past the caches.
 TEST(Embedding, BackwardWritesLargeAlignedTables) {
   for_each_target([] {
-    const Case c{3000, 8200, 128, 2.0f};
+    const EmbeddingCase c{3000, 8200, 128, 2.0f};
     const auto ids = word_ids(c);
-    const auto dy = numbers(c.ids * c.width, 5);
+    const auto dy = embedding_numbers(c.ids * c.width, 5);
     std::vector<double> expected(c.vocab * c.width);
     for (size_t at = 0; at < dy.size(); ++at) {
       expected[static_cast<size_t>(ids[at / c.width]) * c.width + at % c.width] += 2.0 * dy[at];
@@ -112,9 +114,9 @@ TEST(Embedding, BackwardAddsInTheOrderOfRows) {
 }
 
 TEST(Embedding, SameBitsForAnyNumberOfThreads) {
-  const Case c{3000, 500, 130, 0.3f};
+  const EmbeddingCase c{3000, 500, 130, 0.3f};
   const auto ids = word_ids(c);
-  const auto dy = numbers(c.ids * c.width, 4);
+  const auto dy = embedding_numbers(c.ids * c.width, 4);
   std::vector<std::vector<float>> results;
   for (const int threads : {1, 2, 4}) {
     const ThreadCountScope scope(threads);

@@ -39,7 +39,7 @@ std::vector<float> bias(size_t size, uint64_t stream) {
   return x;
 }
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gate_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 constexpr double kTolerance = 2e-6;
 
@@ -101,10 +101,10 @@ TEST(Gates, RnnBackwardIsTheSlope) {
 // One LSTM cell in double. `sums` are the i, f, g, o before activation.
 struct LstmCell {
   LstmCell(const double sums[4], double c_prev)
-      : i(sigmoid(sums[0])),
-        f(sigmoid(sums[1])),
+      : i(gate_sigmoid(sums[0])),
+        f(gate_sigmoid(sums[1])),
         g(std::tanh(sums[2])),
-        o(sigmoid(sums[3])),
+        o(gate_sigmoid(sums[3])),
         c(f * c_prev + i * g),
         h(o * std::tanh(c)) {}
   double i, f, g, o, c, h;
@@ -201,8 +201,8 @@ TEST(Gates, LstmBackwardOfASaturatedCellIsPrecise) {
 // One GRU cell in double; h_n is the part of n that comes from h_prev, bias included.
 struct GruCell {
   GruCell(double r_sum, double z_sum, double x_n, double h_n, double h_prev)
-      : r(sigmoid(r_sum)),
-        z(sigmoid(z_sum)),
+      : r(gate_sigmoid(r_sum)),
+        z(gate_sigmoid(z_sum)),
         n(std::tanh(x_n + r * h_n)),
         h((1 - z) * n + z * h_prev) {}
   double r, z, n, h;

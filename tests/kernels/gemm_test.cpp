@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,11 +15,10 @@
 #include "attend/base/parallel.h"
 #include "attend/kernels/scratch.h"
 #include "tests/kernels/targets.h"
+#include "tests/special_values.h"
 
 namespace attend::kernels {
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // A matrix with a gap after each row and at an odd address; the gap is NaN, so that a read shows.
 struct Operand {
@@ -44,7 +42,7 @@ struct Operand {
   std::vector<float> values;
 };
 
-struct Case {
+struct GemmCase {
   size_t m, n, k;
   bool a_transposed = false, b_transposed = false;
   float alpha = 1.0f, beta = 0.0f;
@@ -53,7 +51,7 @@ struct Case {
   bool packed = false;
 };
 
-void PrintTo(const Case& x, std::ostream* out) {
+void PrintTo(const GemmCase& x, std::ostream* out) {
   *out << x.m << " x " << x.n << " x " << x.k << (x.a_transposed ? " T" : " N")
        << (x.b_transposed ? "T" : "N") << " alpha " << x.alpha << " beta " << x.beta << " bias "
        << x.bias << " preactivation " << x.preactivation << " residual " << x.residual
@@ -63,7 +61,7 @@ void PrintTo(const Case& x, std::ostream* out) {
 
 // The operands of a case, filled from its sizes alone, so that it can be run again.
 struct Product {
-  explicit Product(const Case& the_case)
+  explicit Product(const GemmCase& the_case)
       : x(the_case),
         random(static_cast<unsigned>(x.m * 7919 + x.n * 104729 + x.k)),
         a(x.m, x.k, x.a_transposed, random),
@@ -133,12 +131,12 @@ struct Product {
     }
   }
 
-  Case x;
+  GemmCase x;
   std::mt19937 random;
   Operand a, b, c, bias, residual, preactivation, before;
 };
 
-void check(const Case& x) {
+void check(const GemmCase& x) {
   SCOPED_TRACE(testing::PrintToString(x));
   Product product(x);
   product.run();
@@ -275,7 +273,7 @@ TEST(Gemm, PackedGivesTheBitsOfPlain) {
   for_each_target([] {
     for (const size_t m : {1, 2, 5, 7, 40, 132, 133, 300}) {
       for (const bool transposed : {false, true}) {
-        const Case x{.m = m, .n = 93, .k = 600, .b_transposed = transposed, .bias = true};
+        const GemmCase x{.m = m, .n = 93, .k = 600, .b_transposed = transposed, .bias = true};
         Product plain(x), packed(x);
         packed.x.packed = true;
         plain.run();
@@ -305,7 +303,7 @@ TEST(Gemm, BitsOfARowDoNotDependOnTheOtherRows) {
 }
 
 TEST(Gemm, ThreadsDoNotChangeTheBits) {
-  const auto bits = [](const Case& x, int threads) {
+  const auto bits = [](const GemmCase& x, int threads) {
     const ThreadCountScope scope(threads);
     Product product(x);
     product.run();
@@ -318,14 +316,14 @@ TEST(Gemm, ThreadsDoNotChangeTheBits) {
                                   {140, 50, 520},
                                   {300, 64, 64}}) {
       for (const bool packed : {false, true}) {
-        const Case x{.m = m,
-                     .n = n,
-                     .k = k,
-                     .a_transposed = true,
-                     .b_transposed = true,
-                     .bias = true,
-                     .activation = Activation::kRelu,
-                     .packed = packed};
+        const GemmCase x{.m = m,
+                         .n = n,
+                         .k = k,
+                         .a_transposed = true,
+                         .b_transposed = true,
+                         .bias = true,
+                         .activation = Activation::kRelu,
+                         .packed = packed};
         const Operand one = bits(x, 1);
         EXPECT_TRUE(same_bits(one, bits(x, 2))) << testing::PrintToString(x);
         EXPECT_TRUE(same_bits(one, bits(x, 4))) << testing::PrintToString(x);

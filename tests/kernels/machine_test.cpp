@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/base/parallel.h"
@@ -14,6 +16,42 @@ namespace {
 TEST(Machine, NamesTheTarget) {
   for_each_target(
       [] { EXPECT_EQ(std::string(simd_target()), hwy::TargetName(hwy::SupportedTargets())); });
+}
+
+// The targets of all that this CPU runs, best first.
+std::vector<std::string_view> runnable(const std::vector<std::string_view>& all) {
+  std::vector<std::string_view> found;
+  for (int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
+    const std::string_view name = hwy::TargetName(rest & -rest);
+    if (std::ranges::count(all, name) > 0) found.push_back(name);
+  }
+  return found;
+}
+
+TEST(Machine, HasTheTargetsThatTheBuildAskedFor) {
+#if HWY_ARCH_X86
+  const std::vector<std::string_view> all{"AVX3", "AVX2", "SSE4"};
+#else
+  const std::vector<std::string_view> all{"NEON"};
+#endif
+  const auto compiled = compiled_simd_targets();
+  const auto here = runnable(all);
+  const std::string_view asked = ATTEND_SIMD;
+  if (asked == "all") {
+    EXPECT_EQ(compiled, all);
+  }
+  if (asked == "native") {
+    EXPECT_EQ(compiled, here);
+  }
+  if (asked == "best") {
+    EXPECT_EQ(compiled.front(), here.front());
+    EXPECT_EQ(compiled.back(), all.back());
+    EXPECT_LE(compiled.size(), 2u);
+  }
+}
+
+TEST(Machine, RunsTheBestTargetThatThisCpuHas) {
+  EXPECT_EQ(simd_target(), runnable(compiled_simd_targets()).front());
 }
 
 TEST(Machine, CountsTheOperationsOfAllThreads) {

@@ -10,14 +10,14 @@ namespace {
 constexpr float kEps = 1e-5f;
 
 // One layer or RMS norm in double: the forward, and the gradient of sum(dy y).
-struct Reference {
+struct NormReference {
   bool centred;
   const TestRows &x, &gamma, &beta, &dy;
   std::vector<double> mean, rstd;
   std::vector<double> mean_g, mean_gu;  // of g = dy gamma, and of g unit
 
-  Reference(bool centred_, const TestRows& x_, const TestRows& gamma_, const TestRows& beta_,
-            const TestRows& dy_)
+  NormReference(bool centred_, const TestRows& x_, const TestRows& gamma_, const TestRows& beta_,
+                const TestRows& dy_)
       : centred(centred_), x(x_), gamma(gamma_), beta(beta_), dy(dy_) {
     const double n = static_cast<double>(x.width());
     for (size_t i = 0; i < x.count(); ++i) {
@@ -76,7 +76,7 @@ TEST_P(Norm, LayerNormEqualsTheReference) {
     TestRows gamma = GetParam() ? TestRows(1, width, 3) : ones(width);
     TestRows beta = GetParam() ? TestRows(1, width, 4) : zeros(width);
     const float* gamma_or_null = GetParam() ? gamma.data() : nullptr;
-    const Reference r(true, x, gamma, beta, dy);
+    const NormReference r(true, x, gamma, beta, dy);
     const LayerNorm norm{gamma_or_null, GetParam() ? beta.data() : nullptr, kEps};
 
     TestRows y(count, width, 5, 1);
@@ -113,7 +113,7 @@ TEST_P(Norm, RmsNormEqualsTheReference) {
     const TestRows x(count, width, 1), dy(count, width, 2), beta = zeros(width);
     TestRows gamma = GetParam() ? TestRows(1, width, 3) : ones(width);
     const float* gamma_or_null = GetParam() ? gamma.data() : nullptr;
-    const Reference r(false, x, gamma, beta, dy);
+    const NormReference r(false, x, gamma, beta, dy);
 
     TestRows y(count, width, 5, 1);
     std::vector<float> rstd(count);

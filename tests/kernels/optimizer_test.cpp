@@ -14,11 +14,11 @@ namespace attend::kernels {
 namespace {
 
 // Tensors of odd sizes, off any alignment, one of them empty and one longer than a chunk.
-const size_t kSizes[] = {1, 7, 0, 64, 1001, 40000};
+const size_t kParameterSizes[] = {1, 7, 0, 64, 1001, 40000};
 
 struct Parameters {
   Parameters() {
-    for (const size_t size : kSizes) {
+    for (const size_t size : kParameterSizes) {
       const uint64_t id = tensors.size();
       parameter.push_back(numbers(size, 4 * id, 1.0f));
       gradient.push_back(numbers(size, 4 * id + 1, 0.1f));
@@ -45,8 +45,8 @@ struct Parameters {
 
 // Parameters and state of all tensors in double, updated by update(tensor, p, g, m, v)
 // element-wise.
-struct Reference {
-  explicit Reference(const Parameters& from)
+struct OptimizerReference {
+  explicit OptimizerReference(const Parameters& from)
       : p(copy(from.parameter)), m(copy(from.m)), v(copy(from.v)), gradient(copy(from.gradient)) {}
 
   template <typename Update>
@@ -81,7 +81,7 @@ TEST(Adam, FollowsItsEquations) {
   for_each_target([] {
     for (const bool decoupled : {true, false}) {
       Parameters parameters;
-      Reference reference(parameters);
+      OptimizerReference reference(parameters);
       AdamOptions options{
           .rate = 0.01, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-6, .decoupled = decoupled};
       options.gradient_scale = 0.5f;
@@ -139,7 +139,7 @@ TEST(Sgd, FollowsItsEquations) {
   for_each_target([] {
     for (const Variant variant : {Variant{0.0, false}, {0.9, false}, {0.9, true}}) {
       Parameters parameters;
-      Reference reference(parameters);
+      OptimizerReference reference(parameters);
       const SgdOptions options{0.05, variant.momentum, variant.nesterov, 2.0f};
       for (int step = 0; step < 3; ++step) {
         sgd(parameters.tensors, options);

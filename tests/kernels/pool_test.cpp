@@ -28,7 +28,7 @@ Plain to_plain(const std::vector<float>& values, const Shape& shape) {
   return result;
 }
 
-void expect_near(const std::vector<float>& actual, const Plain& expected) {
+void expect_plain_near(const std::vector<float>& actual, const Plain& expected) {
   for (size_t i = 0; i < expected.values.size(); ++i) {
     ASSERT_NEAR(actual[i + 1], expected.values[i], 1e-5) << "element " << i;
   }
@@ -54,7 +54,7 @@ void check_windows(plain::Pool kind, size_t channels) {
     average_pool_backward(windows, count, dy.data() + 1, to, true);
   }
   const Plain px = to_plain(x, {kImages, kHeight, kWidth, channels});
-  expect_near(y, plain::pool2d(kind, px, options));
+  expect_plain_near(y, plain::pool2d(kind, px, options));
   double forward = 0, backward = 0;
   for (size_t i = 1; i <= y_size; ++i) forward += static_cast<double>(dy[i]) * y[i];
   for (size_t i = 1; i <= x_size; ++i) backward += static_cast<double>(dx[i] - before[i]) * x[i];
@@ -75,7 +75,7 @@ void check_each(plain::Pool kind, size_t channels) {
     mean_each_backward(kPlaces, dy.data() + 1, to, false);
   }
   const Plain px = to_plain(x, {kImages, kHeight, kWidth, channels});
-  expect_near(y, plain::pool_each(kind, px, plain::images_of(px)));
+  expect_plain_near(y, plain::pool_each(kind, px, plain::images_of(px)));
   double forward = 0, backward = 0;
   for (size_t i = 1; i <= y_size; ++i) forward += static_cast<double>(dy[i]) * y[i];
   for (size_t i = 1; i <= x_size; ++i) backward += static_cast<double>(dx[i]) * x[i];

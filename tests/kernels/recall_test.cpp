@@ -8,13 +8,13 @@ namespace attend::kernels {
 namespace {
 
 // The steps of some sequences, with everything that the kernels read and write.
-struct Case {
+struct RecallCase {
   size_t sequences, steps, width, hidden;
   std::vector<TestRows> keys, h, c;
   std::vector<RecallStep> rows;
   TestRows q, vector, weights, dy;
 
-  Case(size_t n, size_t count, size_t attention, size_t state)
+  RecallCase(size_t n, size_t count, size_t attention, size_t state)
       : sequences(n),
         steps(count),
         width(attention),
@@ -59,19 +59,19 @@ struct Case {
 
 // Sizes that leave every remainder, on every SIMD target.
 template <typename Test>
-void for_each_case(Test&& test) {
+void for_each_recall(Test&& test) {
   constexpr size_t kSizes[][4] = {{0, 3, 4, 5},   {1, 1, 1, 1},   {2, 4, 3, 8},
                                   {3, 5, 17, 33}, {2, 7, 64, 15}, {1, 9, 31, 129}};
   for_each_target([&] {
     for (const auto& [sequences, steps, width, hidden] : kSizes) {
-      Case example(sequences, steps, width, hidden);
+      RecallCase example(sequences, steps, width, hidden);
       test(example);
     }
   });
 }
 
 TEST(RecallKernel, ScoresAndMixtures) {
-  for_each_case([](Case& x) {
+  for_each_recall([](RecallCase& x) {
     TestRows scores(x.sequences, x.steps, 5, 0), mixtures(x.sequences, 2 * x.hidden, 6, 0);
     recall_scores(x.inputs(), scores.data());
     expect_rows_near(scores, 2e-5, [&](size_t s, size_t i) {
@@ -91,7 +91,7 @@ TEST(RecallKernel, ScoresAndMixtures) {
 }
 
 TEST(RecallKernel, GradientsAreAdded) {
-  for_each_case([](Case& x) {
+  for_each_recall([](RecallCase& x) {
     std::vector<TestRows> dkeys, dh, dc;
     for (size_t i = 0; i < x.steps; ++i) {
       dkeys.emplace_back(x.sequences, x.width, 20 + i);
@@ -113,7 +113,7 @@ TEST(RecallKernel, GradientsAreAdded) {
     to_h[0] = to_keys[0] = {nullptr, 0};  // not wanted
     const MutableRows to_q = dq;
     recall_backward(x.inputs(), {x.weights.data(),
-                                 Case::matrix(x.dy),
+                                 RecallCase::matrix(x.dy),
                                  to_keys,
                                  to_h,
                                  to_c,

@@ -4,11 +4,10 @@
 #include <limits>
 
 #include "tests/kernels/test_rows.h"
+#include "tests/special_values.h"
 
 namespace attend::kernels {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 std::vector<double> exact_softmax(const TestRows& x, size_t i) {
   double largest = -kInf, sum = 0;

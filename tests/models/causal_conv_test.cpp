@@ -9,9 +9,9 @@
 namespace attend {
 namespace {
 
-using Change = std::function<void(CausalConvConfig&)>;
+using CausalConvChange = std::function<void(CausalConvConfig&)>;
 
-CausalConvLanguageModel model_of(const Change& change, uint64_t seed) {
+CausalConvLanguageModel causal_conv_model(const CausalConvChange& change, uint64_t seed) {
   CausalConvConfig config;
   config.text_vocabulary = kTargetTokens;
   config.width = 12, config.layers = 3, config.skip_width = 10;
@@ -21,12 +21,12 @@ CausalConvLanguageModel model_of(const Change& change, uint64_t seed) {
   return {config, rng};
 }
 
-struct Variant {
+struct CausalConvVariant {
   const char* name;
-  Change change;
+  CausalConvChange change;
 };
 
-const Variant kVariants[] = {
+const CausalConvVariant kCausalConvVariants[] = {
     {"dilated", [](CausalConvConfig&) {}},
     {"undilated", [](CausalConvConfig& c) { c.dilation_cycle = 1; }},
     {"one_layer", [](CausalConvConfig& c) { c.layers = 1; }},
@@ -42,27 +42,27 @@ const Variant kVariants[] = {
     {"tanh", [](CausalConvConfig& c) { c.activation = HeadActivation::kTanh; }},
 };
 
-class CausalConvVariants : public testing::TestWithParam<Variant> {};
+class CausalConvVariants : public testing::TestWithParam<CausalConvVariant> {};
 
 TEST_P(CausalConvVariants, StepByStepIsAllAtOnce) {
-  expect_consistent(model_of(GetParam().change, 7));
+  expect_consistent(causal_conv_model(GetParam().change, 7));
 }
 
 TEST_P(CausalConvVariants, EveryParameterLearns) {
-  CausalConvLanguageModel model = model_of(GetParam().change, 8);
+  CausalConvLanguageModel model = causal_conv_model(GetParam().change, 8);
   expect_learns(model);
 }
 
 TEST_P(CausalConvVariants, TakesEmptySequences) {
-  expect_takes_empty_sequences(model_of(GetParam().change, 3));
+  expect_takes_empty_sequences(causal_conv_model(GetParam().change, 3));
 }
 
 TEST_P(CausalConvVariants, RowsBeforeTheOutputAreItsEncoding) {
-  expect_encodes_forwards(model_of(GetParam().change, 3));
+  expect_encodes_forwards(causal_conv_model(GetParam().change, 3));
 }
 
 TEST_P(CausalConvVariants, PackingChangesNoBit) {
-  CausalConvLanguageModel model = model_of(GetParam().change, 3);
+  CausalConvLanguageModel model = causal_conv_model(GetParam().change, 3);
   const Tokens written = some_tokens({2, 1, 14}, kTargetTokens, 1);
   const auto run = [&] {
     const NoGrad no_grad;
@@ -73,18 +73,20 @@ TEST_P(CausalConvVariants, PackingChangesNoBit) {
   EXPECT_EQ(run(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CausalConvVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, CausalConvVariants, testing::ValuesIn(kCausalConvVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST(CausalConv, TrainsTheSameOnAnyNumberOfThreads) {
-  expect_trains_alike_on_any_threads(
-      [] { return model_of([](CausalConvConfig& c) { c.width = 96, c.dropout = 0.3f; }, 2); });
+  expect_trains_alike_on_any_threads([] {
+    return causal_conv_model([](CausalConvConfig& c) { c.width = 96, c.dropout = 0.3f; }, 2);
+  });
 }
 
 // Windows turn several times, and turned ones are handed from parent to child.
 TEST(CausalConv, StepsPastItsWindows) {
   const NoGrad no_grad;
-  const CausalConvLanguageModel model = model_of([](CausalConvConfig& c) { c.kernel = 3; }, 3);
+  const CausalConvLanguageModel model =
+      causal_conv_model([](CausalConvConfig& c) { c.kernel = 3; }, 3);
   const Tokens written = some_tokens({40, 17, 33}, kTargetTokens, 2);
   expect_near(step_by_step(model, Batch(3), written), model.logits(Batch(3), written));
 }
@@ -94,7 +96,7 @@ TEST(CausalConv, RewindsFromFarBeyondItsReach) {
   const NoGrad no_grad;
   for (const PositionScheme scheme : {PositionScheme::kNone, PositionScheme::kLearned}) {
     const CausalConvLanguageModel model =
-        model_of([&](CausalConvConfig& c) { c.positions = scheme, c.max_length = 90; }, 3);
+        causal_conv_model([&](CausalConvConfig& c) { c.positions = scheme, c.max_length = 90; }, 3);
     const Tokens written = some_tokens({60, 21}, kTargetTokens, 2);
     const auto state = model.start(Batch(2));
     model.step(*state, written, StepRows::kLast);
@@ -113,7 +115,7 @@ TEST(CausalConv, RewindsFromFarBeyondItsReach) {
 TEST(CausalConv, SeesAsFarAsItReaches) {
   const NoGrad no_grad;
   const auto farthest = [](size_t layers, size_t kernel, size_t cycle) {
-    const CausalConvLanguageModel model = model_of(
+    const CausalConvLanguageModel model = causal_conv_model(
         [&](CausalConvConfig& c) {
           c.layers = layers, c.kernel = kernel, c.dilation_cycle = cycle;
         },
@@ -137,8 +139,8 @@ TEST(CausalConv, SeesAsFarAsItReaches) {
 }
 
 TEST(CausalConv, RefusesWhatCannotWork) {
-  const auto refused = [](const Change& change, const std::string& why) {
-    expect_error<ConfigError>([&] { model_of(change, 1); }, why);
+  const auto refused = [](const CausalConvChange& change, const std::string& why) {
+    expect_error<ConfigError>([&] { causal_conv_model(change, 1); }, why);
   };
   refused([](CausalConvConfig& c) { c.text_vocabulary = 0; },
           "causal_conv: a vocabulary of 0 tokens; it must be known");

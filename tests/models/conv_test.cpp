@@ -12,7 +12,7 @@
 namespace attend {
 namespace {
 
-ConvConfig small() {
+ConvConfig small_conv() {
   ConvConfig c;
   c.source_vocabulary = kSourceTokens;
   c.target_vocabulary = kTargetTokens;
@@ -21,12 +21,12 @@ ConvConfig small() {
   return c;
 }
 
-struct Variant {
+struct ConvVariant {
   const char* name;
   std::function<void(ConvConfig&)> change;
 };
 
-const Variant kVariants[] = {
+const ConvVariant kConvVariants[] = {
     {"dilated", [](ConvConfig&) {}},
     {"undilated", [](ConvConfig& c) { c.dilation_cycle = 1; }},
     {"deep", [](ConvConfig& c) { c.encoder_layers = 1, c.decoder_layers = 4; }},
@@ -41,29 +41,29 @@ const Variant kVariants[] = {
      [](ConvConfig& c) { c.tying = Tying::kAll, c.source_vocabulary = kTargetTokens; }},
 };
 
-ConvSeq2Seq model_of(const std::function<void(ConvConfig&)>& change, uint64_t seed) {
-  ConvConfig config = small();
+ConvSeq2Seq conv_model(const std::function<void(ConvConfig&)>& change, uint64_t seed) {
+  ConvConfig config = small_conv();
   change(config);
   Rng rng(seed);
   return {config, rng};
 }
 
-class ConvVariants : public testing::TestWithParam<Variant> {};
+class ConvVariants : public testing::TestWithParam<ConvVariant> {};
 
-TEST_P(ConvVariants, StepByStepIsAllAtOnce) { expect_consistent(model_of(GetParam().change, 7)); }
+TEST_P(ConvVariants, StepByStepIsAllAtOnce) { expect_consistent(conv_model(GetParam().change, 7)); }
 
 TEST_P(ConvVariants, EveryParameterLearns) {
-  ConvSeq2Seq model = model_of(GetParam().change, 8);
+  ConvSeq2Seq model = conv_model(GetParam().change, 8);
   expect_learns(model);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ConvVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, ConvVariants, testing::ValuesIn(kConvVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 // Windows turn several times, and turned ones are handed from parent to child.
 TEST(Conv, StepsPastItsWindows) {
   const NoGrad no_grad;
-  const ConvSeq2Seq model = model_of([](ConvConfig& c) { c.decoder_layers = 3; }, 3);
+  const ConvSeq2Seq model = conv_model([](ConvConfig& c) { c.decoder_layers = 3; }, 3);
   const Batch inputs = some_sources({5, 8, 2}, 1);
   const Tokens written = some_tokens({40, 17, 33}, kTargetTokens, 2);
   expect_near(step_by_step(model, inputs, written), model.logits(inputs, written));
@@ -71,7 +71,7 @@ TEST(Conv, StepsPastItsWindows) {
 
 TEST(Conv, TakesEmptySourcesAndTargets) {
   const NoGrad no_grad;
-  const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 3);
+  const ConvSeq2Seq model = conv_model([](ConvConfig&) {}, 3);
   const Batch inputs = some_sources({0, 4, 2}, 1);
   const Tokens written = some_tokens({3, 0, 2}, kTargetTokens, 2);
   const Tensor logits = model.logits(inputs, written);
@@ -84,7 +84,7 @@ TEST(Conv, SeesAsFarAsItReaches) {
   const NoGrad no_grad;
   const Batch inputs = some_sources({5}, 1);
   const auto farthest = [&](size_t layers, size_t kernel, size_t cycle) {
-    const ConvSeq2Seq model = model_of(
+    const ConvSeq2Seq model = conv_model(
         [&](ConvConfig& c) {
           c.decoder_layers = layers, c.kernel = kernel, c.dilation_cycle = cycle;
         },
@@ -109,7 +109,7 @@ TEST(Conv, SeesAsFarAsItReaches) {
 
 TEST(Conv, DoesNotSeeWhatIsYetToCome) {
   const NoGrad no_grad;
-  const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 5);
+  const ConvSeq2Seq model = conv_model([](ConvConfig&) {}, 5);
   const Batch inputs = some_sources({5}, 1);
   const Packing packing = Packing::of({6});
   const Tensor before = model.logits(inputs, {std::vector<int32_t>{1, 2, 3, 4, 5, 6}, packing});
@@ -120,7 +120,7 @@ TEST(Conv, DoesNotSeeWhatIsYetToCome) {
 
 TEST(Conv, ShowsWhereEachLayerLooks) {
   const NoGrad no_grad;
-  const ConvSeq2Seq model = model_of([](ConvConfig&) {}, 9);
+  const ConvSeq2Seq model = conv_model([](ConvConfig&) {}, 9);
   const Batch inputs = some_sources({3, 7}, 1);
   const Tokens written = some_tokens({2, 2}, kTargetTokens, 2);
   const std::vector<AttentionLayer> layers = model.signature().layers;
@@ -151,7 +151,7 @@ TEST(Conv, TrainsTheSameOnAnyNumberOfThreads) {
   std::vector<std::vector<float>> first;
   for (const int threads : {1, 2, 3}) {
     const ThreadCountScope scope(threads);
-    ConvSeq2Seq model = model_of(wide, 2);
+    ConvSeq2Seq model = conv_model(wide, 2);
     const std::vector<float> still = model.logits(inputs, written).to_vector();
     EXPECT_EQ(still, model.logits(inputs, written).to_vector());
     const TrainingScope training(Rng(1));
@@ -167,7 +167,7 @@ TEST(Conv, TrainsTheSameOnAnyNumberOfThreads) {
 
 TEST(Conv, RefusesWhatCannotWork) {
   const auto refused = [](const std::function<void(ConvConfig&)>& change, const std::string& why) {
-    expect_error<ConfigError>([&] { model_of(change, 1); }, why);
+    expect_error<ConfigError>([&] { conv_model(change, 1); }, why);
   };
   refused([](ConvConfig& c) { c.target_vocabulary = 0; }, "11 and 0 tokens");
   refused([](ConvConfig& c) { c.hidden = 0; }, "hidden is 0");

@@ -8,7 +8,7 @@
 namespace attend {
 namespace {
 
-GptConfig small_gpt() {
+GptConfig small_inner_gpt() {
   GptConfig c;
   c.width = 16, c.layers = 2, c.heads = 4;
   c.max_length = 32;
@@ -40,7 +40,7 @@ DecoderOnlyConfig around_kind(const std::string& kind) {
   return c;
 }
 
-DecoderOnly model_of(const DecoderOnlyConfig& config) {
+DecoderOnly decoder_only_model(const DecoderOnlyConfig& config) {
   Rng rng(7);
   return {config, rng};
 }
@@ -49,7 +49,7 @@ TEST(DecoderOnly, StepsBatchesAndCompanyAgreeAroundEveryLanguageModel) {
   ASSERT_GE(language_model_names().size(), 4u);
   for (const std::string& kind : language_model_names()) {
     SCOPED_TRACE(kind);
-    expect_consistent(model_of(around_kind(kind)));
+    expect_consistent(decoder_only_model(around_kind(kind)));
   }
 }
 
@@ -58,28 +58,28 @@ TEST(DecoderOnly, StepsBatchesAndCompanyAgreeWithABidirectionalPrefix) {
        {PositionScheme::kLearned, PositionScheme::kRotary, PositionScheme::kAlibi,
         PositionScheme::kT5, PositionScheme::kShaw}) {
     SCOPED_TRACE(name_of(positions));
-    GptConfig gpt = small_gpt();
+    GptConfig gpt = small_inner_gpt();
     gpt.positions = positions;
     gpt.bidirectional_prefix = true;
-    expect_consistent(model_of(around(gpt)));
+    expect_consistent(decoder_only_model(around(gpt)));
   }
 }
 
 TEST(DecoderOnly, LearnsWithEveryLanguageModel) {
   for (const std::string& kind : language_model_names()) {
     SCOPED_TRACE(kind);
-    DecoderOnly model = model_of(around_kind(kind));
+    DecoderOnly model = decoder_only_model(around_kind(kind));
     expect_learns(model);
   }
-  GptConfig gpt = small_gpt();
+  GptConfig gpt = small_inner_gpt();
   gpt.bidirectional_prefix = true;
-  DecoderOnly model = model_of(around(gpt));
+  DecoderOnly model = decoder_only_model(around(gpt));
   expect_learns(model);
 }
 
 // What it gives is what its language model gives of the whole sequence, after the source.
 TEST(DecoderOnly, IsItsLanguageModelOnOneSequence) {
-  const DecoderOnly model = model_of(around(small_gpt()));
+  const DecoderOnly model = decoder_only_model(around(small_inner_gpt()));
   const NoGrad no_grad;
   const std::vector<int32_t> source = {1, 5, 6}, target = {1, 8, 9, 4};
   const std::vector<int32_t> all = {1, 5, 6, 1, 8, 9, 4};
@@ -92,10 +92,10 @@ TEST(DecoderOnly, IsItsLanguageModelOnOneSequence) {
 // then the target is.
 TEST(DecoderOnly, ABidirectionalPrefixSeesAllOfItselfAndNothingAfterIt) {
   for (const bool both : {false, true}) {
-    GptConfig gpt = small_gpt();
+    GptConfig gpt = small_inner_gpt();
     gpt.layers = 1;
     gpt.bidirectional_prefix = both;
-    const DecoderOnly model = model_of(around(gpt));
+    const DecoderOnly model = decoder_only_model(around(gpt));
     const NoGrad no_grad;
     Recorder recorder;
     model.logits({"source", one_sequence(std::vector<int32_t>{1, 5, 6})},
@@ -114,9 +114,9 @@ TEST(DecoderOnly, ABidirectionalPrefixSeesAllOfItselfAndNothingAfterIt) {
 
 TEST(DecoderOnly, EncodesASourceAsItReadsIt) {
   for (const bool both : {false, true}) {
-    GptConfig gpt = small_gpt();
+    GptConfig gpt = small_inner_gpt();
     gpt.bidirectional_prefix = both;
-    const DecoderOnly model = model_of(around(gpt));
+    const DecoderOnly model = decoder_only_model(around(gpt));
     const NoGrad no_grad;
     const auto first_row = [&](std::vector<int32_t> source) {
       const Batch inputs("source", one_sequence(source));
@@ -127,7 +127,7 @@ TEST(DecoderOnly, EncodesASourceAsItReadsIt) {
 }
 
 TEST(DecoderOnly, ASourceMayBeEmpty) {
-  const DecoderOnly model = model_of(around(small_gpt()));
+  const DecoderOnly model = decoder_only_model(around(small_inner_gpt()));
   const NoGrad no_grad;
   const Batch inputs("source", some_tokens({0, 2}, kSourceTokens, 1));
   const Tokens written = some_tokens({3, 2}, kTargetTokens, 2);
@@ -135,9 +135,9 @@ TEST(DecoderOnly, ASourceMayBeEmpty) {
 }
 
 TEST(DecoderOnly, SourceAndTargetShareThePositions) {
-  GptConfig gpt = small_gpt();
+  GptConfig gpt = small_inner_gpt();
   gpt.max_length = 8;
-  const DecoderOnly model = model_of(around(gpt));
+  const DecoderOnly model = decoder_only_model(around(gpt));
   const Signature signature = model.signature();
   ASSERT_TRUE(signature.joined);
   EXPECT_EQ(signature.joined->positions, 8u);
@@ -151,22 +151,22 @@ TEST(DecoderOnly, SourceAndTargetShareThePositions) {
 }
 
 TEST(DecoderOnly, HasTheParametersOfItsLanguageModelUnderTheirNames) {
-  DecoderOnly model = model_of(around(small_gpt()));
+  DecoderOnly model = decoder_only_model(around(small_inner_gpt()));
   EXPECT_EQ(parameters(model).front().name, "embedding.weight");
 }
 
 TEST(DecoderOnly, RefusesAPrefixThatAWindowWouldHide) {
-  GptConfig gpt = small_gpt();
+  GptConfig gpt = small_inner_gpt();
   gpt.window = 4, gpt.bidirectional_prefix = true;
-  expect_error<ConfigError>([&] { model_of(around(gpt)); }, "a window of 4 hides");
+  expect_error<ConfigError>([&] { decoder_only_model(around(gpt)); }, "a window of 4 hides");
 }
 
 TEST(DecoderOnly, GoesAroundLanguageModelsOnly) {
-  const auto wrapped = decoder_only_kind().around("gpt", AnyConfig(small_gpt()));
+  const auto wrapped = decoder_only_kind().around("gpt", AnyConfig(small_inner_gpt()));
   ASSERT_NE(wrapped, nullptr);
   const auto& config = wrapped->as<DecoderOnlyConfig>();
   EXPECT_EQ(config.language_model.kind.name, "gpt");
-  EXPECT_EQ(config.language_model.settings.as<GptConfig>(), small_gpt());
+  EXPECT_EQ(config.language_model.settings.as<GptConfig>(), small_inner_gpt());
   EXPECT_EQ(decoder_only_kind().around("transformer", model_kind("transformer").defaults()),
             nullptr);
 }

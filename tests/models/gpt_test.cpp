@@ -7,7 +7,7 @@
 namespace attend {
 namespace {
 
-GptConfig small() {
+GptConfig small_gpt() {
   GptConfig c;
   c.text_vocabulary = kTargetTokens;
   c.width = 16, c.layers = 2, c.heads = 4;
@@ -18,7 +18,7 @@ GptConfig small() {
 }
 
 GptConfig llama() {
-  GptConfig c = small();
+  GptConfig c = small_gpt();
   c.norm = NormKind::kRms;
   c.activation = FeedForwardKind::kSwiglu;
   c.positions = PositionScheme::kRotary;
@@ -27,14 +27,14 @@ GptConfig llama() {
   return c;
 }
 
-Gpt model_of(const GptConfig& config) {
+Gpt gpt_model(const GptConfig& config) {
   Rng rng(7);
   return {config, rng};
 }
 
 TEST(Gpt, StepsBatchesAndCompanyAgree) {
-  expect_consistent(model_of(small()));
-  expect_consistent(model_of(llama()));
+  expect_consistent(gpt_model(small_gpt()));
+  expect_consistent(gpt_model(llama()));
 }
 
 TEST(Gpt, AllPositionsAgree) {
@@ -42,9 +42,9 @@ TEST(Gpt, AllPositionsAgree) {
        {PositionScheme::kNone, PositionScheme::kSinusoidal, PositionScheme::kAlibi,
         PositionScheme::kT5, PositionScheme::kShaw}) {
     SCOPED_TRACE(name_of(positions));
-    GptConfig c = small();
+    GptConfig c = small_gpt();
     c.positions = positions;
-    expect_consistent(model_of(c));
+    expect_consistent(gpt_model(c));
   }
 }
 
@@ -55,7 +55,7 @@ TEST(Gpt, ScaledRotaryFrequenciesAgree) {
     GptConfig c = llama();
     c.rotary_scaling = scaling;
     c.rotary_factor = 4, c.rotary_context = 16;
-    expect_consistent(model_of(c));
+    expect_consistent(gpt_model(c));
   }
 }
 
@@ -70,29 +70,29 @@ TEST(Gpt, LinearScalingReadsPositionsAsNearer) {
 }
 
 TEST(Gpt, PointsOfAttentionAgree) {
-  GptConfig c = small();
+  GptConfig c = small_gpt();
   c.norm_place = NormPlace::kPost;
   c.tied = false;
   c.strictly_causal = true;
-  expect_consistent(model_of(c));
+  expect_consistent(gpt_model(c));
   c = llama();
   c.qk_norm = true, c.sinks = true, c.softcap = 5.0f;
   c.rotary_layout = RotaryLayout::kInterleaved;
-  expect_consistent(model_of(c));
-  c = small();
+  expect_consistent(gpt_model(c));
+  c = small_gpt();
   c.score = Score::kAdditive;
   c.weighting = Weighting::kSigmoid;
-  expect_consistent(model_of(c));
+  expect_consistent(gpt_model(c));
   c = llama();
   c.score = Score::kLocation, c.positions = PositionScheme::kNone, c.max_length = 40;
-  expect_consistent(model_of(c));
-  EXPECT_EQ(model_of(c).signature().column("text").positions, 40u);
+  expect_consistent(gpt_model(c));
+  EXPECT_EQ(gpt_model(c).signature().column("text").positions, 40u);
 }
 
 TEST(Gpt, Learns) {
-  Gpt one = model_of(small());
+  Gpt one = gpt_model(small_gpt());
   expect_learns(one);
-  Gpt two = model_of(llama());
+  Gpt two = gpt_model(llama());
   expect_learns(two);
 }
 
@@ -101,7 +101,7 @@ TEST(Gpt, AWindowHidesWhatLiesBeforeIt) {
   GptConfig c = llama();
   c.layers = 1;
   c.window = 2;
-  const Gpt model = model_of(c);
+  const Gpt model = gpt_model(c);
   expect_consistent(model);
   expect_heeds_interventions(model);  // also where a cache has let go of the first keys
   const NoGrad no_grad;
@@ -113,7 +113,7 @@ TEST(Gpt, AWindowHidesWhatLiesBeforeIt) {
 }
 
 TEST(Gpt, PackedWeightsGiveTheSameBits) {
-  Gpt model = model_of(llama());
+  Gpt model = gpt_model(llama());
   const NoGrad no_grad;
   const Tokens text = some_tokens({5, 3}, kTargetTokens, 1);
   const Tensor before = model.logits(Batch(2), text);
@@ -140,9 +140,9 @@ void expect_first_weights(Module& model) {
 }
 
 TEST(Gpt, FirstWeightsAreAsWideAsTheyShouldBe) {
-  GptConfig c = small();
+  GptConfig c = small_gpt();
   c.width = 64, c.init = 0.02f;
-  Gpt model = model_of(c);
+  Gpt model = gpt_model(c);
   expect_first_weights(model);
   Rng rng(7);
   const auto encoder = GptEncoder::make(AnyConfig(c), rng);  // a part of a larger model
@@ -150,9 +150,9 @@ TEST(Gpt, FirstWeightsAreAsWideAsTheyShouldBe) {
 }
 
 TEST(Gpt, WithoutBiasesItHasNone) {
-  GptConfig c = small();
+  GptConfig c = small_gpt();
   c.bias = false;
-  Gpt model = model_of(c);
+  Gpt model = gpt_model(c);
   for (const NamedTensor& p : parameters(model)) EXPECT_FALSE(p.name.ends_with("bias")) << p.name;
 }
 
@@ -166,7 +166,7 @@ TEST(Gpt, RowsOfEveryLayerHaveLogits) {
       rows.push_back(x);
     }
   };
-  const Gpt model = model_of(small());
+  const Gpt model = gpt_model(small_gpt());
   const NoGrad no_grad;
   const Tokens text = some_tokens({4}, kTargetTokens, 1);
   Rows seen;
@@ -178,9 +178,9 @@ TEST(Gpt, RowsOfEveryLayerHaveLogits) {
 
 TEST(Gpt, RefusesWhatCannotBe) {
   const auto refuse = [](const char* message, auto change) {
-    GptConfig c = small();
+    GptConfig c = small_gpt();
     change(c);
-    expect_error<ConfigError>([&] { model_of(c); }, message);
+    expect_error<ConfigError>([&] { gpt_model(c); }, message);
   };
   refuse("vocabulary has 0 tokens", [](GptConfig& c) { c.text_vocabulary = 0; });
   refuse("5 heads do not divide width 16", [](GptConfig& c) { c.heads = 5; });
@@ -195,7 +195,7 @@ TEST(Gpt, RefusesScalingsThatCannotBe) {
     c.rotary_scaling = RotaryScaling::kYarn;
     c.rotary_factor = 4, c.rotary_context = 16;
     change(c);
-    expect_error<ConfigError>([&] { model_of(c); }, message);
+    expect_error<ConfigError>([&] { gpt_model(c); }, message);
   };
   refuse("rotary_scaling yarn, but positions alibi; set positions to rotary",
          [](GptConfig& c) { c.positions = PositionScheme::kAlibi; });

@@ -18,7 +18,7 @@ SafetensorsFile fixture(const char* name) {
   return SafetensorsFile(std::filesystem::path(ATTEND_FIXTURES) / name);
 }
 
-Gpt model_of(const SafetensorsFile& file, GptConfig config) {
+Gpt gpt_from_file(const SafetensorsFile& file, GptConfig config) {
   config.text_vocabulary = file.find("logits")->shape[1];
   config.dropout = 0.0f;
   Rng rng(1);
@@ -34,7 +34,7 @@ Gpt model_of(const SafetensorsFile& file, GptConfig config) {
 void expect_equal(const char* name, const GptConfig& config) {
   const SafetensorsFile file = fixture(name);
   const Tensor ids = file.read("ids"), labels = file.read("labels");
-  Gpt model = model_of(file, config);
+  Gpt model = gpt_from_file(file, config);
   size_t gradients = 0;
   for (const auto& entry : file.entries()) gradients += entry.name.starts_with("gradient.") ? 1 : 0;
   EXPECT_EQ(gradients, parameters(model).size());
@@ -77,7 +77,7 @@ TEST(GptTransformers, Gpt2) {
   expect_equal("gpt2.safetensors", c);
 }
 
-GptConfig llama() {
+GptConfig llama_fixture() {
   GptConfig c;
   c.width = 16, c.layers = 2, c.heads = 4, c.kv_heads = 2, c.feed_forward = 24;
   c.norm = NormKind::kRms;
@@ -88,10 +88,10 @@ GptConfig llama() {
   return c;
 }
 
-TEST(GptTransformers, Llama) { expect_equal("llama.safetensors", llama()); }
+TEST(GptTransformers, Llama) { expect_equal("llama.safetensors", llama_fixture()); }
 
 GptConfig scaled_llama(RotaryScaling scaling) {
-  GptConfig c = llama();
+  GptConfig c = llama_fixture();
   c.rotary_base = 100.0f;
   c.rotary_scaling = scaling;
   c.rotary_factor = 4, c.rotary_context = 64;
@@ -105,7 +105,7 @@ TEST(GptTransformers, LlamaWithScaledFrequencies) {
   for (const auto scaling :
        {RotaryScaling::kLinear, RotaryScaling::kYarn, RotaryScaling::kLlama3}) {
     SCOPED_TRACE(name_of(scaling));
-    const Gpt model = model_of(weights, scaled_llama(scaling));
+    const Gpt model = gpt_from_file(weights, scaled_llama(scaling));
     expect_near(model.logits(Batch(1), one_sequence(weights.read("ids").index_span())),
                 expected.read("logits." + std::string(name_of(scaling))));
   }
@@ -115,13 +115,15 @@ TEST(GptTransformers, LlamaWithScaledFrequencies) {
 // columns: 4^(4 / 2).
 TEST(GptTransformers, NtkScalingIsALargerBase) {
   const SafetensorsFile weights = fixture("llama.safetensors");
-  GptConfig larger = llama();
+  GptConfig larger = llama_fixture();
   larger.rotary_base = 1600.0f;
   const NoGrad no_grad;
   const Tokens text = one_sequence(weights.read("ids").index_span());
-  const Tensor logits = model_of(weights, scaled_llama(RotaryScaling::kNtk)).logits(Batch(1), text);
-  expect_near(logits, model_of(weights, larger).logits(Batch(1), text));
-  EXPECT_NE(logits.to_vector(), model_of(weights, llama()).logits(Batch(1), text).to_vector());
+  const Tensor logits =
+      gpt_from_file(weights, scaled_llama(RotaryScaling::kNtk)).logits(Batch(1), text);
+  expect_near(logits, gpt_from_file(weights, larger).logits(Batch(1), text));
+  EXPECT_NE(logits.to_vector(),
+            gpt_from_file(weights, llama_fixture()).logits(Batch(1), text).to_vector());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kLabels = 5;
 
-LabelConfig small(const std::string& encoder, LabelPooling pooling) {
+LabelConfig small_label(const std::string& encoder, LabelPooling pooling) {
   LabelConfig c;
   set_flag(c, "encoder.kind", encoder);
   fields_of(c);  // the settings follow the kind
@@ -49,7 +49,7 @@ LabelConfig small(const std::string& encoder, LabelPooling pooling) {
   return c;
 }
 
-LabelModel model_of(const LabelConfig& config, uint64_t seed = 7) {
+LabelModel label_model(const LabelConfig& config, uint64_t seed = 7) {
   Rng rng(seed);
   return {config, rng};
 }
@@ -64,12 +64,14 @@ Tensor label_ids(const std::vector<int32_t>& labels) {
 
 class LabelVariants : public testing::TestWithParam<std::tuple<const char*, LabelPooling>> {
  protected:
-  LabelConfig config() const { return small(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+  LabelConfig config() const {
+    return small_label(std::get<0>(GetParam()), std::get<1>(GetParam()));
+  }
 };
 
 TEST_P(LabelVariants, ABatchIsItsTextsOneByOne) {
   const NoGrad no_grad;
-  const LabelModel model = model_of(config());
+  const LabelModel model = label_model(config());
   const Batch texts = texts_of({3, 1, 7, 4}, 1);
   const Tensor all = model.label_logits(texts);
   ASSERT_EQ(all.shape(), Shape({4, kLabels}));
@@ -80,7 +82,7 @@ TEST_P(LabelVariants, ABatchIsItsTextsOneByOne) {
 }
 
 TEST_P(LabelVariants, EveryParameterLearns) {
-  LabelModel model = model_of(config());
+  LabelModel model = label_model(config());
   const Batch texts = texts_of({3, 1, 6}, 3);
   expect_slopes(model, [&] {
     return cross_entropy(model.label_logits(texts), label_ids({2, 4, 0}));
@@ -89,7 +91,7 @@ TEST_P(LabelVariants, EveryParameterLearns) {
 
 TEST_P(LabelVariants, TakesEmptyTexts) {
   const NoGrad no_grad;
-  const Tensor logits = model_of(config()).label_logits(
+  const Tensor logits = label_model(config()).label_logits(
       {"text", framed(some_tokens({0, 4, 2}, kSourceTokens, 1), {.start = true, .end = true}, {})});
   for (const float x : logits.span()) ASSERT_TRUE(std::isfinite(x));
 }
@@ -99,7 +101,7 @@ TEST_P(LabelVariants, TrainsTheSameOnAnyNumberOfThreads) {
   std::vector<std::vector<float>> first;
   for (const int threads : {1, 2, 3}) {
     const ThreadCountScope scope(threads);
-    LabelModel model = model_of(config());
+    LabelModel model = label_model(config());
     const TrainingScope training(Rng(1));
     backward(cross_entropy(model.label_logits(texts), label_ids({2, 4, 0, 0, 1})));
     std::vector<std::vector<float>> grads;
@@ -111,7 +113,7 @@ TEST_P(LabelVariants, TrainsTheSameOnAnyNumberOfThreads) {
 
 // Whether a text has a 7 in it, of which only that token tells.
 TEST_P(LabelVariants, LearnsWhatATextHolds) {
-  LabelModel model = model_of(config());
+  LabelModel model = label_model(config());
   const auto draw = [](uint64_t seed) {
     const Tokens texts = some_tokens({5, 4, 6, 3, 5, 4, 6, 3}, kSourceTokens, seed);
     std::vector<int32_t> labels;
@@ -162,14 +164,14 @@ INSTANTIATE_TEST_SUITE_P(Forwards, LabelVariants,
 
 TEST(Label, ShowsWhereAttentionPoolingLooks) {
   const NoGrad no_grad;
-  LabelConfig config = small("transformer", LabelPooling::kAttention);
+  LabelConfig config = small_label("transformer", LabelPooling::kAttention);
   config.heads = 2;
-  const LabelModel model = model_of(config);
+  const LabelModel model = label_model(config);
   const Signature signature = model.signature();
   ASSERT_EQ(signature.layers_between("label", "text").size(), 1u);
   EXPECT_EQ(signature.layers.back().name, "pooling");
   EXPECT_EQ(signature.layers_between("text", "text").size(), 2u);
-  EXPECT_TRUE(model_of(small("rnn", LabelPooling::kMean)).signature().layers.empty());
+  EXPECT_TRUE(label_model(small_label("rnn", LabelPooling::kMean)).signature().layers.empty());
   Recorder recorder;
   model.label_logits(texts_of({3, 7}, 1));
   size_t seen = 0;
@@ -185,14 +187,15 @@ TEST(Label, ShowsWhereAttentionPoolingLooks) {
 }
 
 TEST(Label, WantsAStartBeforeWhereTheFirstRowCounts) {
-  EXPECT_EQ(model_of(small("rnn", LabelPooling::kFirst)).signature().column("text").framing,
-            (Framing{.start = true, .end = true}));
-  EXPECT_EQ(model_of(small("rnn", LabelPooling::kMean)).signature().column("text").framing,
+  EXPECT_EQ(
+      label_model(small_label("rnn", LabelPooling::kFirst)).signature().column("text").framing,
+      (Framing{.start = true, .end = true}));
+  EXPECT_EQ(label_model(small_label("rnn", LabelPooling::kMean)).signature().column("text").framing,
             (Framing{.end = true}));
 }
 
 TEST(Label, WritesNoSequences) {
-  LabelModel model = model_of(small("rnn", LabelPooling::kMean));
+  LabelModel model = label_model(small_label("rnn", LabelPooling::kMean));
   EXPECT_EQ(model.generator(), nullptr);
   EXPECT_EQ(model.classifier(), &model);
 }
@@ -205,7 +208,7 @@ TextModel labelled(const std::string& encoder) {
   made.tokenizers["text"] = train_tokenizer({.kind = TokenizerKind::kWord}, texts);
   made.tokenizers["label"] = train_tokenizer({.kind = TokenizerKind::kLine}, labels);
   auto& config = made.config.settings.as<LabelConfig>();
-  config = small(encoder, LabelPooling::kAttention);
+  config = small_label(encoder, LabelPooling::kAttention);
   config.text_vocabulary = made.tokenizer("text").size();
   config.label_vocabulary = 2;
   Rng rng(3);
@@ -226,7 +229,7 @@ TEST(Label, LivesInAModelDirectory) {
     const std::vector<std::vector<int32_t>> ids = {made.tokenizer("text").encode("a fine film")};
     expect_same(loaded.classifier().label_logits(loaded.inputs(ids)),
                 made.classifier().label_logits(made.inputs(ids)));
-    expect_error<ConfigError>([&] { loaded.generator(); }, "use `attend classify`");
+    expect_error<ConfigError>([&] { loaded.generator(); }, "use classify");
   }
 }
 
@@ -259,17 +262,18 @@ TEST(Label, ADirectoryOfAnEarlierVersionIsLoaded) {
 }
 
 TEST(Label, RefusesWhatCannotWork) {
-  LabelConfig config = small("rnn", LabelPooling::kFirst);
+  LabelConfig config = small_label("rnn", LabelPooling::kFirst);
   config.encoder.settings.as<RnnConfig>().bidirectional = false;
-  expect_error<ConfigError>([&] { model_of(config); }, "let it read both ways");
-  expect_error<ConfigError>([&] { model_of(small("gpt", LabelPooling::kFirst)); }, "or use 'mean'");
-  config = small("conv", LabelPooling::kMean);
+  expect_error<ConfigError>([&] { label_model(config); }, "let it read both ways");
+  expect_error<ConfigError>([&] { label_model(small_label("gpt", LabelPooling::kFirst)); },
+                            "or use 'mean'");
+  config = small_label("conv", LabelPooling::kMean);
   config.label_vocabulary = 0;
-  expect_error<ConfigError>([&] { model_of(config); }, "0 labels");
+  expect_error<ConfigError>([&] { label_model(config); }, "0 labels");
   config.label_vocabulary = 5, config.dropout = 1.0f;
-  expect_error<ConfigError>([&] { model_of(config); }, "a dropout of 1");
+  expect_error<ConfigError>([&] { label_model(config); }, "a dropout of 1");
   config.dropout = 0.0f, config.encoder.settings.as<ConvConfig>().kernel = 0;
-  expect_error<ConfigError>([&] { model_of(config); }, "kernel is 0");
+  expect_error<ConfigError>([&] { label_model(config); }, "kernel is 0");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 class LabelToSequence : public testing::TestWithParam<const char*> {};
 
 // Small, and without dropout.
-ModelConfig small(const char* preset) {
+ModelConfig small_preset(const char* preset) {
   ModelConfig config = ModelConfig::of_preset(preset);
   if (config.kind.name == "transformer") {
     auto& c = config.settings.as<TransformerConfig>();
@@ -36,7 +36,7 @@ ModelConfig small(const char* preset) {
 
 TEST_P(LabelToSequence, IsLearnt) {
   Rng rng(7);
-  const auto model = make_model(small(GetParam()), rng);
+  const auto model = make_model(small_preset(GetParam()), rng);
   const SpecialTokens special;
   const std::vector<std::vector<int32_t>> lines = {{5, 6, 7, 5}, {8}, {7, 6, 5, 9, 10}, {6, 6}};
   TokenLines sources, targets;

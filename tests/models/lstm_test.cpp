@@ -9,9 +9,9 @@
 namespace attend {
 namespace {
 
-using Change = std::function<void(LstmConfig&)>;
+using LstmChange = std::function<void(LstmConfig&)>;
 
-LstmLanguageModel model_of(const Change& change, uint64_t seed) {
+LstmLanguageModel lstm_model(const LstmChange& change, uint64_t seed) {
   LstmConfig config;
   config.text_vocabulary = kTargetTokens;
   config.embedding = config.hidden = 12;
@@ -20,12 +20,12 @@ LstmLanguageModel model_of(const Change& change, uint64_t seed) {
   return {config, rng};
 }
 
-struct Variant {
+struct LstmVariant {
   const char* name;
-  Change change;
+  LstmChange change;
 };
 
-const Variant kVariants[] = {
+const LstmVariant kLstmVariants[] = {
     {"lstm", [](LstmConfig&) {}},
     {"gru", [](LstmConfig& c) { c.cell = Cell::kGru; }},
     {"rnn_tanh", [](LstmConfig& c) { c.cell = Cell::kRnnTanh; }},
@@ -37,22 +37,22 @@ const Variant kVariants[] = {
     {"variational", [](LstmConfig& c) { c.variational = true, c.recurrent_dropout = 0.3f; }},
 };
 
-class LstmVariants : public testing::TestWithParam<Variant> {};
+class LstmVariants : public testing::TestWithParam<LstmVariant> {};
 
-TEST_P(LstmVariants, StepByStepIsAllAtOnce) { expect_consistent(model_of(GetParam().change, 7)); }
+TEST_P(LstmVariants, StepByStepIsAllAtOnce) { expect_consistent(lstm_model(GetParam().change, 7)); }
 
 TEST_P(LstmVariants, EveryParameterLearns) {
-  LstmLanguageModel model = model_of(GetParam().change, 8);
+  LstmLanguageModel model = lstm_model(GetParam().change, 8);
   expect_learns(model);
 }
 
 TEST_P(LstmVariants, TakesEmptySequences) {
-  expect_takes_empty_sequences(model_of(GetParam().change, 3));
+  expect_takes_empty_sequences(lstm_model(GetParam().change, 3));
 }
 
 TEST_P(LstmVariants, TrainsTheSameOnAnyNumberOfThreads) {
   expect_trains_alike_on_any_threads([&] {
-    return model_of(
+    return lstm_model(
         [&](LstmConfig& c) {
           c.embedding = c.hidden = 48;
           GetParam().change(c);
@@ -62,13 +62,13 @@ TEST_P(LstmVariants, TrainsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST_P(LstmVariants, RowsOfTheLastLayerAreItsEncoding) {
-  expect_encodes_forwards(model_of(GetParam().change, 3));
-  expect_encodes_last_layer(model_of(GetParam().change, 3));
+  expect_encodes_forwards(lstm_model(GetParam().change, 3));
+  expect_encodes_last_layer(lstm_model(GetParam().change, 3));
 }
 
 // Packed or not, with one token a hypothesis or several.
 TEST_P(LstmVariants, PackingChangesNoBit) {
-  LstmLanguageModel model = model_of(GetParam().change, 3);
+  LstmLanguageModel model = lstm_model(GetParam().change, 3);
   const auto run = [&] {
     const NoGrad no_grad;
     const auto state = model.start(Batch(3));
@@ -85,7 +85,7 @@ TEST_P(LstmVariants, PackingChangesNoBit) {
   EXPECT_EQ(run(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LstmVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, LstmVariants, testing::ValuesIn(kLstmVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 // Of a sequence's first row the same is dropped either way; of the others, variational dropout
@@ -94,7 +94,7 @@ TEST(Lstm, VariationalDropoutKeepsItsMaskForAWholeSequence) {
   const NoGrad no_grad;
   const auto logits = [](bool variational, const Tokens& written) {
     const LstmLanguageModel model =
-        model_of([&](LstmConfig& c) { c.variational = variational; }, 3);
+        lstm_model([&](LstmConfig& c) { c.variational = variational; }, 3);
     const TrainingScope training(Rng(4));
     return model.logits(Batch(written.count()), written).to_vector();
   };
@@ -135,7 +135,7 @@ TEST(Lstm, VariationalDropoutKeepsItsMaskForAWholeSequence) {
 TEST(Lstm, RecurrentDropoutIsInsideTheRecurrence) {
   const NoGrad no_grad;
   const auto rows = [](float chance, size_t length) {
-    const LstmLanguageModel model = model_of(
+    const LstmLanguageModel model = lstm_model(
         [&](LstmConfig& c) {
           c.embedding_dropout = c.layer_dropout = c.output_dropout = 0.0f;
           c.recurrent_dropout = chance;
@@ -150,8 +150,8 @@ TEST(Lstm, RecurrentDropoutIsInsideTheRecurrence) {
 }
 
 TEST(Lstm, RefusesWhatCannotWork) {
-  const auto refused = [](const Change& change, const std::string& why) {
-    expect_error<ConfigError>([&] { model_of(change, 1); }, why);
+  const auto refused = [](const LstmChange& change, const std::string& why) {
+    expect_error<ConfigError>([&] { lstm_model(change, 1); }, why);
   };
   refused([](LstmConfig& c) { c.text_vocabulary = 0; },
           "lstm: a vocabulary of 0 tokens; it must be known");

@@ -9,9 +9,9 @@
 namespace attend {
 namespace {
 
-using Change = std::function<void(LstmnModelConfig&)>;
+using LstmnChange = std::function<void(LstmnModelConfig&)>;
 
-LstmnLanguageModel model_of(const Change& change, uint64_t seed) {
+LstmnLanguageModel lstmn_model(const LstmnChange& change, uint64_t seed) {
   LstmnModelConfig config;
   config.text_vocabulary = kTargetTokens;
   config.embedding = config.hidden = 12;
@@ -20,12 +20,12 @@ LstmnLanguageModel model_of(const Change& change, uint64_t seed) {
   return {config, rng};
 }
 
-struct Variant {
+struct LstmnVariant {
   const char* name;
-  Change change;
+  LstmnChange change;
 };
 
-const Variant kVariants[] = {
+const LstmnVariant kLstmnVariants[] = {
     {"one_layer", [](LstmnModelConfig&) {}},
     {"two_layers", [](LstmnModelConfig& c) { c.layers = 2; }},
     {"narrow_attention", [](LstmnModelConfig& c) { c.attention_width = 5, c.layers = 2; }},
@@ -33,22 +33,24 @@ const Variant kVariants[] = {
     {"untied", [](LstmnModelConfig& c) { c.tied = false; }},
 };
 
-class LstmnVariants : public testing::TestWithParam<Variant> {};
+class LstmnVariants : public testing::TestWithParam<LstmnVariant> {};
 
-TEST_P(LstmnVariants, StepByStepIsAllAtOnce) { expect_consistent(model_of(GetParam().change, 7)); }
+TEST_P(LstmnVariants, StepByStepIsAllAtOnce) {
+  expect_consistent(lstmn_model(GetParam().change, 7));
+}
 
 TEST_P(LstmnVariants, EveryParameterLearns) {
-  LstmnLanguageModel model = model_of(GetParam().change, 8);
+  LstmnLanguageModel model = lstmn_model(GetParam().change, 8);
   expect_learns(model);
 }
 
 TEST_P(LstmnVariants, TakesEmptySequences) {
-  expect_takes_empty_sequences(model_of(GetParam().change, 3));
+  expect_takes_empty_sequences(lstmn_model(GetParam().change, 3));
 }
 
 TEST_P(LstmnVariants, TrainsTheSameOnAnyNumberOfThreads) {
   expect_trains_alike_on_any_threads([&] {
-    return model_of(
+    return lstmn_model(
         [&](LstmnModelConfig& c) {
           c.embedding = c.hidden = 48;
           GetParam().change(c);
@@ -58,24 +60,24 @@ TEST_P(LstmnVariants, TrainsTheSameOnAnyNumberOfThreads) {
 }
 
 TEST_P(LstmnVariants, RowsOfTheLastLayerAreItsEncoding) {
-  expect_encodes_forwards(model_of(GetParam().change, 3));
-  expect_encodes_last_layer(model_of(GetParam().change, 3));
+  expect_encodes_forwards(lstmn_model(GetParam().change, 3));
+  expect_encodes_last_layer(lstmn_model(GetParam().change, 3));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LstmnVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, LstmnVariants, testing::ValuesIn(kLstmnVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 // Memory grows several times, and is handed from parent to child.
 TEST(LstmnModel, StepsAsFarAsItLikes) {
   const NoGrad no_grad;
-  const LstmnLanguageModel model = model_of([](LstmnModelConfig& c) { c.layers = 2; }, 3);
+  const LstmnLanguageModel model = lstmn_model([](LstmnModelConfig& c) { c.layers = 2; }, 3);
   const Tokens written = some_tokens({70, 17, 33}, kTargetTokens, 2);
   expect_near(step_by_step(model, Batch(3), written), model.logits(Batch(3), written));
 }
 
 TEST(LstmnModel, ShowsWhereEachLayerLooks) {
   const NoGrad no_grad;
-  const LstmnLanguageModel model = model_of([](LstmnModelConfig& c) { c.layers = 2; }, 9);
+  const LstmnLanguageModel model = lstmn_model([](LstmnModelConfig& c) { c.layers = 2; }, 9);
   const std::vector<AttentionLayer> layers = model.signature().layers;
   ASSERT_EQ(layers.size(), 2u);
   EXPECT_EQ(layers[1].name, "layers.1.memory");
@@ -99,7 +101,7 @@ TEST(LstmnModel, ShowsWhereEachLayerLooks) {
 }
 
 TEST(LstmnModel, PackingChangesNoBit) {
-  LstmnLanguageModel model = model_of([](LstmnModelConfig& c) { c.layers = 2; }, 3);
+  LstmnLanguageModel model = lstmn_model([](LstmnModelConfig& c) { c.layers = 2; }, 3);
   const Tokens written = some_tokens({2, 1, 4}, kTargetTokens, 1);
   const auto run = [&] {
     const NoGrad no_grad;
@@ -111,8 +113,8 @@ TEST(LstmnModel, PackingChangesNoBit) {
 }
 
 TEST(LstmnModel, RefusesWhatCannotWork) {
-  const auto refused = [](const Change& change, const std::string& why) {
-    expect_error<ConfigError>([&] { model_of(change, 1); }, why);
+  const auto refused = [](const LstmnChange& change, const std::string& why) {
+    expect_error<ConfigError>([&] { lstmn_model(change, 1); }, why);
   };
   refused([](LstmnModelConfig& c) { c.text_vocabulary = 0; },
           "lstmn: a vocabulary of 0 tokens; it must be known");

@@ -21,7 +21,7 @@
 namespace attend {
 namespace {
 
-constexpr size_t kLabels = 5;
+constexpr size_t kRegistryLabels = 5;
 
 class EveryKind : public testing::TestWithParam<std::string> {
  protected:
@@ -31,7 +31,7 @@ class EveryKind : public testing::TestWithParam<std::string> {
     made.set_vocabularies({{"source", kSourceTokens},
                            {"target", kTargetTokens},
                            {"text", kTargetTokens},
-                           {"label", kLabels}});
+                           {"label", kRegistryLabels}});
     return made;
   }
   static std::unique_ptr<Model> model(uint64_t seed = 7) {
@@ -235,7 +235,7 @@ TEST_P(EveryKind, MissingFacetsAreRefused) {
   if (text.model->generator() == nullptr) {
     expect_error<ConfigError>([&] { text.generator(); }, "the model writes no sequences: " + kind);
     if (text.model->classifier() != nullptr) {
-      expect_error<ConfigError>([&] { text.written(); }, "use `attend classify`");
+      expect_error<ConfigError>([&] { text.written(); }, "use classify");
     }
   }
   if (text.model->classifier() == nullptr) {
@@ -243,7 +243,7 @@ TEST_P(EveryKind, MissingFacetsAreRefused) {
   }
   if (text.model->generator() != nullptr && text.model->classifier() == nullptr) {
     expect_error<ConfigError>([&] { text.classifier(); },
-                              text.read() ? "use `attend translate`" : "use `attend generate`");
+                              text.read() ? "use translate" : "use generate");
   }
 }
 
@@ -308,11 +308,11 @@ void expect_used(const TextModel& model) {
   } else if (signature.columns.size() == 1) {
     const TextGenerator generate(model, {.max_tokens = 5});
     EXPECT_EQ(generate(texts).size(), 2u);
-    expect_error<ConfigError>([&] { Translator({model}, {}); }, "attend generate");
+    expect_error<ConfigError>([&] { Translator({model}, {}); }, "use generate");
   } else {
     const Translator translate({model}, {});
     EXPECT_EQ(translate(texts).size(), 2u);
-    expect_error<ConfigError>([&] { TextGenerator(model, {}); }, "attend translate");
+    expect_error<ConfigError>([&] { TextGenerator(model, {}); }, "use translate");
   }
 }
 
@@ -338,10 +338,10 @@ TEST_P(EveryKindTrains, IsUsedAndLookedAt) {
   EXPECT_EQ(snapshot_steps({config.out}), trace.layers.empty() ? none : all);
 }
 
-std::string title(const testing::TestParamInfo<std::string>& kind) { return kind.param; }
+std::string kind_title(const testing::TestParamInfo<std::string>& kind) { return kind.param; }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryKind, testing::ValuesIn(model_kind_names()), title);
-INSTANTIATE_TEST_SUITE_P(All, EveryKindTrains, testing::ValuesIn(model_kind_names()), title);
+INSTANTIATE_TEST_SUITE_P(All, EveryKind, testing::ValuesIn(model_kind_names()), kind_title);
+INSTANTIATE_TEST_SUITE_P(All, EveryKindTrains, testing::ValuesIn(model_kind_names()), kind_title);
 
 }  // namespace
 }  // namespace attend

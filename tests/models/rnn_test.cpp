@@ -14,7 +14,7 @@
 namespace attend {
 namespace {
 
-RnnConfig small(std::string_view preset = "bahdanau") {
+RnnConfig small_rnn(std::string_view preset = "bahdanau") {
   RnnConfig c = ModelConfig::of_preset(preset).settings.as<RnnConfig>();
   c.source_vocabulary = kSourceTokens;
   c.target_vocabulary = kTargetTokens;
@@ -22,7 +22,7 @@ RnnConfig small(std::string_view preset = "bahdanau") {
   return c;
 }
 
-struct Variant {
+struct RnnVariant {
   const char* name;
   std::string preset;
   std::function<void(RnnConfig&)> change;
@@ -30,7 +30,7 @@ struct Variant {
 
 void luong_at_once(RnnConfig& c) { c.input_feeding = false; }
 
-const Variant kVariants[] = {
+const RnnVariant kRnnVariants[] = {
     {"bahdanau", "bahdanau", [](RnnConfig&) {}},
     {"luong", "luong", [](RnnConfig&) {}},
     {"vanilla", "vanilla", [](RnnConfig&) {}},
@@ -85,32 +85,32 @@ const Variant kVariants[] = {
     {"luong_tied", "luong", [](RnnConfig& c) { c.tied = true, c.output_width = c.embedding; }},
 };
 
-RnnSeq2Seq model_of(const Variant& variant, uint64_t seed) {
-  RnnConfig config = small(variant.preset);
+RnnSeq2Seq rnn_model(const RnnVariant& variant, uint64_t seed) {
+  RnnConfig config = small_rnn(variant.preset);
   variant.change(config);
   Rng rng(seed);
   return {config, rng};
 }
 
-class RnnVariants : public testing::TestWithParam<Variant> {};
+class RnnVariants : public testing::TestWithParam<RnnVariant> {};
 
-TEST_P(RnnVariants, StepByStepIsAllAtOnce) { expect_consistent(model_of(GetParam(), 7)); }
+TEST_P(RnnVariants, StepByStepIsAllAtOnce) { expect_consistent(rnn_model(GetParam(), 7)); }
 
 TEST_P(RnnVariants, EveryParameterLearns) {
-  RnnSeq2Seq model = model_of(GetParam(), 8);
+  RnnSeq2Seq model = rnn_model(GetParam(), 8);
   expect_learns(model);
 }
 
 TEST_P(RnnVariants, EveryLayerHeedsInterventions) {
-  expect_heeds_interventions(model_of(GetParam(), 7));
+  expect_heeds_interventions(rnn_model(GetParam(), 7));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RnnVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, RnnVariants, testing::ValuesIn(kRnnVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST(Rnn, RefusesWhatCannotWork) {
   const auto refused = [](const std::function<void(RnnConfig&)>& change, const std::string& why) {
-    RnnConfig c = small();
+    RnnConfig c = small_rnn();
     change(c);
     expect_error<ConfigError>([&] { c.check(); }, why);
   };
@@ -137,8 +137,9 @@ TEST(Rnn, ShowsWhereItLooks) {
   const Batch inputs = some_sources({3, 1, 7, 4}, 1);
   const Tokens written = some_tokens({2, 5, 1, 4}, kTargetTokens, 2);
   for (const char* name : {"bahdanau", "luong_at_once", "coverage", "local_m", "local_p"}) {
-    const Variant& variant = *std::ranges::find(kVariants, std::string_view(name), &Variant::name);
-    const RnnSeq2Seq model = model_of(variant, 9);
+    const RnnVariant& variant =
+        *std::ranges::find(kRnnVariants, std::string_view(name), &RnnVariant::name);
+    const RnnSeq2Seq model = rnn_model(variant, 9);
     const Tensor unseen = model.logits(inputs, written);
     Recorder recorder;
     expect_near(model.logits(inputs, written), unseen, 0.0f);
@@ -163,7 +164,7 @@ TEST(Rnn, ShowsWhereItLooks) {
 
 TEST(Rnn, ShowsTheSequencesThatWereAskedFor) {
   const NoGrad no_grad;
-  const RnnSeq2Seq model = model_of(kVariants[0], 9);
+  const RnnSeq2Seq model = rnn_model(kRnnVariants[0], 9);
   Recorder recorder;
   recorder.request.sequences = {2};
   model.logits(some_sources({3, 2, 5}, 1), some_tokens({1, 3, 2}, kTargetTokens, 2));
@@ -175,8 +176,8 @@ TEST(Rnn, ShowsTheSequencesThatWereAskedFor) {
 TEST(Rnn, HasACoverageLossOnlyWithCoverage) {
   const Batch inputs = some_sources({3, 1, 6}, 3);
   const Tokens written = some_tokens({4, 2, 5}, kTargetTokens, 4);
-  EXPECT_TRUE(model_of(kVariants[0], 3).force(inputs, written).auxiliary.empty());
-  RnnConfig config = small();
+  EXPECT_TRUE(rnn_model(kRnnVariants[0], 3).force(inputs, written).auxiliary.empty());
+  RnnConfig config = small_rnn();
   config.coverage = true;
   Rng rng(5);
   RnnSeq2Seq model(config, rng);
@@ -206,9 +207,10 @@ TEST(Rnn, DropsInTrainingOnly) {
   const Batch inputs = some_sources({3, 1, 6}, 3);
   const Tokens written = some_tokens({4, 2, 5}, kTargetTokens, 4);
   for (const char* name : {"bahdanau", "luong", "luong_at_once", "vanilla"}) {
-    Variant variant = *std::ranges::find(kVariants, std::string_view(name), &Variant::name);
+    RnnVariant variant =
+        *std::ranges::find(kRnnVariants, std::string_view(name), &RnnVariant::name);
     for (const bool recurrent : {false, true}) {
-      RnnConfig config = small(variant.preset);
+      RnnConfig config = small_rnn(variant.preset);
       variant.change(config);
       config.embedding_dropout = config.layer_dropout = config.output_dropout = 0.0f;
       const Tensor plain = [&] {
@@ -236,8 +238,8 @@ TEST(Rnn, DropsInTrainingOnly) {
 TEST(Rnn, SameBitsForAnyNumberOfThreads) {
   const Batch inputs = some_sources({30, 11, 26, 40, 3}, 3);
   const Tokens written = some_tokens({24, 12, 35, 4, 4}, kTargetTokens, 4);
-  for (const Variant& variant : {kVariants[0], kVariants[1]}) {
-    RnnConfig config = small(variant.preset);
+  for (const RnnVariant& variant : {kRnnVariants[0], kRnnVariants[1]}) {
+    RnnConfig config = small_rnn(variant.preset);
     config.hidden = 96, config.embedding = 64, config.recurrent_dropout = 0.2f;
     std::vector<std::vector<float>> first;
     for (const int threads : {1, 2, 3}) {

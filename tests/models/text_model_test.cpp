@@ -6,6 +6,7 @@
 
 #include "attend/base/files.h"
 #include "attend/base/storage.h"
+#include "attend/base/version.h"
 #include "attend/io/config.h"
 #include "attend/models/transformer.h"
 #include "tests/errors.h"
@@ -75,6 +76,37 @@ TEST_F(TextModels, TokenizersTakeThePlaceOfOthers) {
   one->save(files_.tokenizer());
   expect_error<FormatError>([&] { TextModel::load(directory_); },
                             "both tokenizer.model and tokenizer.source.model");
+}
+
+TEST_F(TextModels, ADirectorySaysItsFormat) {
+  const auto one = letters("abc");
+  save(small(one, one));
+  const std::string text = read(files_.config());
+  EXPECT_EQ(peek(text, "format", "config.json"), "1");
+  EXPECT_EQ(peek(text, "needs", "config.json"), "0.1.0");
+  EXPECT_NO_THROW(TextModel::load(directory_));
+}
+
+TEST_F(TextModels, ADirectoryFromBeforeFormatsIsLoaded) {
+  save_claiming([](ModelConfig&) {});
+  EXPECT_FALSE(peek(read(files_.config()), "format", "config.json"));
+  EXPECT_EQ(TextModel::load(directory_).config.kind.name, "transformer");
+}
+
+// Whatever else it holds: this version cannot know what it means.
+TEST_F(TextModels, ALaterFormatIsRefusedWithTheVersionThatReadsIt) {
+  const auto one = letters("abc");
+  save(small(one, one));
+  const auto refused = [&](const std::string& config, const std::string& needs) {
+    write(files_.config(), config);
+    EXPECT_EQ(
+        message_of<FormatError>([&] { TextModel::load(directory_); }),
+        fmt::format("{}: the model directory has format 2, which needs {}; this is Attend {}, "
+                    "which reads formats up to 1. Install a later version",
+                    files_.config().string(), needs, library_version()));
+  };
+  refused(R"({"format": 2, "needs": "0.7.0", "kind": "unheard of", "x": [1]})", "Attend 0.7.0");
+  refused(R"({"format": 2})", "a later version of Attend");
 }
 
 TEST_F(TextModels, SizesBeyondAnyModelAreRefused) {

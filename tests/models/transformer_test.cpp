@@ -9,12 +9,12 @@
 namespace attend {
 namespace {
 
-struct Variant {
+struct TransformerVariant {
   const char* name;
   std::function<void(TransformerConfig&)> change;
 };
 
-const Variant kVariants[] = {
+const TransformerVariant kTransformerVariants[] = {
     {"default", [](TransformerConfig&) {}},
     {"post", [](TransformerConfig& c) { c.norm = NormPlace::kPost; }},
     {"gelu", [](TransformerConfig& c) { c.activation = FeedForwardKind::kGelu; }},
@@ -53,7 +53,7 @@ const Variant kVariants[] = {
      }},
 };
 
-class TransformerVariants : public testing::TestWithParam<Variant> {};
+class TransformerVariants : public testing::TestWithParam<TransformerVariant> {};
 
 TEST_P(TransformerVariants, StepByStepIsAllAtOnce) {
   TransformerConfig config = small_transformer();
@@ -86,7 +86,7 @@ TEST_P(TransformerVariants, EveryParameterLearns) {
   expect_learns(model);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TransformerVariants, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, TransformerVariants, testing::ValuesIn(kTransformerVariants),
                          [](const auto& variant) { return std::string(variant.param.name); });
 
 TEST(Transformer, RefusesWhatCannotWork) {

@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-Tensor random(const Shape& shape) {
+Tensor random_input(const Shape& shape) {
   Tensor x = Tensor::empty(shape);
   fill_uniform(x.span(), RandomStream(9, 0), -1.0f, 1.0f);
   return x;
@@ -22,7 +22,7 @@ TEST(Conv1dLayer, SameAndCausalKeepEveryLength) {
     for (const auto padding : {ConvPadding::kSame, ConvPadding::kCausal}) {
       const Conv1d conv({.in = 4, .out = 6, .kernel = kernel, .dilation = 2, .padding = padding},
                         rng);
-      const auto y = conv(random({12, 4}), packing);
+      const auto y = conv(random_input({12, 4}), packing);
       EXPECT_EQ(y.packing, packing);
       EXPECT_EQ(y.rows.shape(), (Shape{12, 6}));
     }
@@ -71,7 +71,7 @@ TEST(SeparableConv1d, IsAConvolutionOfLowRank) {
           separable.pointwise.weight.data()[o * 3 + i / 3] * separable.depthwise.weight.data()[i];
     }
   }
-  const Tensor x = random({14, 3});
+  const Tensor x = random_input({14, 3});
   const auto expected = whole(x, packing).rows.to_vector(),
              actual = separable(x, packing).rows.to_vector();
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-6);
@@ -82,7 +82,7 @@ TEST(SeparableConv1d, IsAConvolutionOfLowRank) {
 TEST(Conv2dLayer, MakesPatches) {
   Rng rng(1);
   Conv2d patches({.in = 3, .out = 8, .kernel = 4, .stride = 4}, rng);
-  Tensor image = random({2, 8, 12, 3}).require_grad();
+  Tensor image = random_input({2, 8, 12, 3}).require_grad();
   const Tensor y = patches(image);
   EXPECT_EQ(y.shape(), (Shape{2, 2, 3, 8}));
   backward(y, Tensor::full(y.shape(), 1.0f));

@@ -15,7 +15,7 @@ namespace {
 const Packing kLengths = Packing::of({3, 0, 1, 5});
 constexpr size_t kPositions[] = {0, 1, 2, 0, 0, 1, 2, 3, 4};
 
-Tensor random(const Shape& shape) {
+Tensor random_rows(const Shape& shape) {
   Tensor x = Tensor::empty(shape);
   fill_uniform(x.span(), RandomStream(9, 0), -1.0f, 1.0f);
   return x;
@@ -30,7 +30,7 @@ double sinusoid(size_t position, size_t column, size_t width) {
 
 TEST(SinusoidalPositions, StartAgainAtEachSequence) {
   const SinusoidalPositions positions({.width = 6, .max_length = 8});
-  const Tensor x = random({9, 6}), y = positions(x, kLengths);
+  const Tensor x = random_rows({9, 6}), y = positions(x, kLengths);
   for (size_t row = 0; row < 9; ++row) {
     for (size_t c = 0; c < 6; ++c) {
       EXPECT_NEAR(y.data()[row * 6 + c], x.data()[row * 6 + c] + sinusoid(kPositions[row], c, 6),
@@ -84,7 +84,7 @@ TEST(SinusoidalPositions, TakeMemoryForWhatIsReached) {
 TEST(LearnedPositions, AddTheirRowsAndLearn) {
   Rng rng(1);
   LearnedPositions positions({.width = 4, .max_length = 8}, rng);
-  Tensor x = random({9, 4}).require_grad();
+  Tensor x = random_rows({9, 4}).require_grad();
   const Tensor y = positions(x, kLengths);
   for (size_t i = 0; i < y.size(); ++i) {
     EXPECT_EQ(y.data()[i], x.data()[i] + positions.weight.data()[kPositions[i / 4] * 4 + i % 4]);
@@ -101,7 +101,7 @@ TEST(LearnedPositions, AddTheirRowsAndLearn) {
 TEST(LearnedPositions, StandBesideTheRows) {
   Rng rng(1);
   LearnedPositions positions({.width = 2, .max_length = 5, .mode = PositionMode::kConcat}, rng);
-  Tensor x = random({9, 3}).require_grad();
+  Tensor x = random_rows({9, 3}).require_grad();
   const Tensor y = positions(x, kLengths);
   ASSERT_EQ(y.shape(), (Shape{9, 5}));
   for (size_t row = 0; row < 9; ++row) {
@@ -118,7 +118,7 @@ TEST(Positions, OffsetContinuesASequence) {
   Rng rng(1);
   const LearnedPositions learned({.width = 4, .max_length = 6}, rng);
   const SinusoidalPositions waves({.width = 4, .max_length = 6});
-  const Tensor x = random({6, 4});
+  const Tensor x = random_rows({6, 4});
   const auto check = [&](const auto& positions) {
     const Tensor all = positions(x, Packing::of({6}));
     for (size_t t = 0; t < 6; ++t) {
@@ -136,18 +136,18 @@ TEST(Positions, ErrorsNameBothSizesAndTheRemedy) {
   const LearnedPositions positions({.width = 4, .max_length = 5}, rng);
   const std::vector<int32_t> ones(4, 1);
   EXPECT_EQ(message_of([&] {
-              positions(random({9, 4}), kLengths, ones);
+              positions(random_rows({9, 4}), kLengths, ones);
             }),
             "positions: a sequence reaches position 6 but the table [5, 4] ends at 5; cut it, or "
             "train with "
             "a larger max_length");
   EXPECT_EQ(
       message_of([&] {
-        positions(random({9, 3}), kLengths);
+        positions(random_rows({9, 3}), kLengths);
       }),
       "positions: 4 wide cannot be added to input [9, 3]; concatenate them, or make them 3 wide");
   EXPECT_EQ(message_of([&] {
-              positions(random({8, 4}), kLengths);
+              positions(random_rows({8, 4}), kLengths);
             }),
             "positions: input [8, 4] does not have the 9 rows of its packing");
 }

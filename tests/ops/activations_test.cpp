@@ -22,7 +22,7 @@ OpCase activation_case(const char* name, Activation f, double (*twin)(double)) {
 
 double sigmoid_of(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-const RegisterOps kCases({
+const RegisterOps kActivationsCases({
     activation_case("Identity", Activation::kIdentity, [](double x) { return x; }),
     activation_case("Relu", Activation::kRelu, [](double x) { return x > 0 ? x : 0; }),
     activation_case("Gelu", Activation::kGelu,

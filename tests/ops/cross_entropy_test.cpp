@@ -55,7 +55,7 @@ OpCase cross_entropy_case(const char* name, CrossEntropyOptions options) {
       .large = {{200, 1003}}};
 }
 
-const RegisterOps kCases({
+const RegisterOps kCrossEntropyCases({
     cross_entropy_case("CrossEntropyMean", {}),
     cross_entropy_case("CrossEntropySum", {.reduction = Reduction::kSum}),
     cross_entropy_case("CrossEntropyRows", {.reduction = Reduction::kNone}),

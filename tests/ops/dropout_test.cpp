@@ -51,7 +51,7 @@ Plain plain_sequence_dropout(const Plain& x) {
   return y;
 }
 
-const RegisterOps kCases({
+const RegisterOps kDropoutCases({
     {.name = "Dropout",
      .shapes = {{{7, 9}}},
      .op = [](const Inputs& in) { return dropout(in[0], kChance); },

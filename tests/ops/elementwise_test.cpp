@@ -21,7 +21,7 @@ const std::vector<std::vector<Shape>> kPairs = {
 const std::vector<std::vector<Shape>> kRowVectors = {
     {{5, 7}, {7}}, {{1, 3}, {3}}, {{0, 4}, {4}}, {{2, 3, 9}, {9}}};
 const std::vector<std::vector<Shape>> kSingles = {{{5, 7}}, {{1, 3}}, {{0, 4}}, {{11}}, {{}}};
-const Shape kLarge{1000, 301};
+const Shape kLargeShape{1000, 301};
 
 template <typename F>
 Plain by_row(const Plain& x, const Plain& vector, F&& f) {
@@ -39,12 +39,12 @@ Tensor every_third(const Shape& shape) {
   return mask;
 }
 
-const RegisterOps kCases({
+const RegisterOps kElementwiseCases({
     {.name = "Add",
      .shapes = kPairs,
      .op = [](const Inputs& in) { return add(in[0], in[1]); },
      .plain = [](const Plains& in) { return zip(in[0], in[1], std::plus{}); },
-     .large = {kLarge, kLarge}},
+     .large = {kLargeShape, kLargeShape}},
     {.name = "AddToItself",
      .shapes = kSingles,
      .op = [](const Inputs& in) { return add(in[0], in[0]); },
@@ -53,22 +53,22 @@ const RegisterOps kCases({
      .shapes = kRowVectors,
      .op = [](const Inputs& in) { return add(in[0], in[1]); },
      .plain = [](const Plains& in) { return by_row(in[0], in[1], std::plus{}); },
-     .large = {kLarge, {301}}},
+     .large = {kLargeShape, {301}}},
     {.name = "Subtract",
      .shapes = kPairs,
      .op = [](const Inputs& in) { return subtract(in[0], in[1]); },
      .plain = [](const Plains& in) { return zip(in[0], in[1], std::minus{}); },
-     .large = {kLarge, kLarge}},
+     .large = {kLargeShape, kLargeShape}},
     {.name = "Multiply",
      .shapes = kPairs,
      .op = [](const Inputs& in) { return multiply(in[0], in[1]); },
      .plain = [](const Plains& in) { return zip(in[0], in[1], std::multiplies{}); },
-     .large = {kLarge, kLarge}},
+     .large = {kLargeShape, kLargeShape}},
     {.name = "MultiplyRowVector",
      .shapes = kRowVectors,
      .op = [](const Inputs& in) { return multiply(in[0], in[1]); },
      .plain = [](const Plains& in) { return by_row(in[0], in[1], std::multiplies{}); },
-     .large = {kLarge, {301}}},
+     .large = {kLargeShape, {301}}},
     {.name = "Square",
      .shapes = kSingles,
      .op = [](const Inputs& in) { return multiply(in[0], in[0]); },
@@ -77,18 +77,18 @@ const RegisterOps kCases({
      .shapes = kPairs,
      .op = [](const Inputs& in) { return divide(in[0], in[1]); },
      .plain = [](const Plains& in) { return zip(in[0], in[1], std::divides{}); },
-     .large = {kLarge, kLarge},
+     .large = {kLargeShape, kLargeShape},
      .low = 0.5},
     {.name = "Scale",
      .shapes = kSingles,
      .op = [](const Inputs& in) { return scale(in[0], -2.5f); },
      .plain = [](const Plains& in) { return map(in[0], [](double x) { return -2.5 * x; }); },
-     .large = {kLarge}},
+     .large = {kLargeShape}},
     {.name = "AddScalar",
      .shapes = kSingles,
      .op = [](const Inputs& in) { return add_scalar(in[0], 1.5f); },
      .plain = [](const Plains& in) { return map(in[0], [](double x) { return x + 1.5; }); },
-     .large = {kLarge}},
+     .large = {kLargeShape}},
     {.name = "Where",
      .shapes = kPairs,
      .op = [](const Inputs& in) { return where(every_third(in[0].shape()), in[0], in[1]); },
@@ -98,7 +98,7 @@ const RegisterOps kCases({
            for (size_t i = 0; i < y.values.size(); i += 3) y.values[i] = in[0].values[i];
            return y;
          },
-     .large = {kLarge, kLarge}},
+     .large = {kLargeShape, kLargeShape}},
 });
 
 TEST(Elementwise, WrongShapesAreNamed) {

@@ -39,7 +39,7 @@ OpCase embedding_case(const char* name, size_t count, float scale) {
           .large = {{3000, 129}}};
 }
 
-const RegisterOps kCases({
+const RegisterOps kEmbeddingCases({
     embedding_case("Embedding", 9, 1.0f),
     embedding_case("EmbeddingScaled", 9, 3.0f),
     embedding_case("EmbeddingOfNothing", 0, 1.0f),

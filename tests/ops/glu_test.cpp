@@ -24,11 +24,11 @@ Plain plain_glu(const Plain& x) {
   return y;
 }
 
-const RegisterOps kCases({{.name = "glu",
-                           .shapes = {{{5, 6}}, {{1, 2}}, {{0, 4}}, {{2, 3, 38}}},
-                           .op = [](const auto& in) { return glu(in[0]); },
-                           .plain = [](const auto& in) { return plain_glu(in[0]); },
-                           .large = {{900, 130}}}});
+const RegisterOps kGluCases({{.name = "glu",
+                              .shapes = {{{5, 6}}, {{1, 2}}, {{0, 4}}, {{2, 3, 38}}},
+                              .op = [](const auto& in) { return glu(in[0]); },
+                              .plain = [](const auto& in) { return plain_glu(in[0]); },
+                              .large = {{900, 130}}}});
 
 TEST(Glu, RefusesOddWidths) {
   expect_error<ShapeError>([] { glu(Tensor::zeros({2, 3})); }, "[2, 3] has no two halves");

@@ -20,7 +20,7 @@ const std::vector<std::vector<Shape>> kWithBias = {{{5, 7}, {6, 7}, {6}},
                                                    {{0, 3}, {2, 3}, {2}},
                                                    {{2, 3, 4}, {9, 4}, {9}},
                                                    {{4}, {3, 4}, {3}}};
-const std::vector<Shape> kLarge = {{300, 70}, {130, 70}, {130}};
+const std::vector<Shape> kLargeShapes = {{300, 70}, {130, 70}, {130}};
 
 OpCase linear_case(const char* name, Activation activation, double (*twin)(double)) {
   return {
@@ -28,7 +28,7 @@ OpCase linear_case(const char* name, Activation activation, double (*twin)(doubl
       .shapes = kWithBias,
       .op = [activation](const Inputs& in) { return linear(in[0], in[1], in[2], activation); },
       .plain = [twin](const Plains& in) { return map(plain::linear(in[0], in[1], &in[2]), twin); },
-      .large = kLarge};
+      .large = kLargeShapes};
 }
 
 // Products with each operand stored either way round.
@@ -45,7 +45,7 @@ OpCase matmul_case(const char* name, MatmulOptions options, std::vector<std::vec
           .large = std::move(large)};
 }
 
-const RegisterOps kCases({
+const RegisterOps kLinearCases({
     linear_case("Linear", Activation::kIdentity, [](double x) { return x; }),
     linear_case("LinearTanh", Activation::kTanh, [](double x) { return std::tanh(x); }),
     linear_case("LinearRelu", Activation::kRelu, [](double x) { return x > 0 ? x : 0; }),

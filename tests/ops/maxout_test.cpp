@@ -20,11 +20,11 @@ Plain plain_maxout(const Plain& x) {
   return y;
 }
 
-const RegisterOps kCases({{.name = "maxout",
-                           .shapes = {{{5, 6}}, {{1, 2}}, {{0, 4}}, {{2, 3, 8}}},
-                           .op = [](const auto& in) { return maxout(in[0]); },
-                           .plain = [](const auto& in) { return plain_maxout(in[0]); },
-                           .large = {{300, 40}}}});
+const RegisterOps kMaxoutCases({{.name = "maxout",
+                                 .shapes = {{{5, 6}}, {{1, 2}}, {{0, 4}}, {{2, 3, 8}}},
+                                 .op = [](const auto& in) { return maxout(in[0]); },
+                                 .plain = [](const auto& in) { return plain_maxout(in[0]); },
+                                 .large = {{300, 40}}}});
 
 TEST(Maxout, RefusesOddWidths) {
   expect_error<ShapeError>([] { maxout(Tensor::zeros({2, 3})); }, "[2, 3] has no pairs");

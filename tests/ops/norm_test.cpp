@@ -22,7 +22,7 @@ BatchNormState fresh_state(size_t channels) {
   return {Tensor::zeros({channels}), Tensor::full({channels}, 1.0f)};
 }
 
-const RegisterOps kCases({
+const RegisterOps kNormCases({
     {.name = "LayerNorm",
      .shapes =
          {{{5, 7}, {7}, {7}}, {{1, 3}, {3}, {3}}, {{0, 4}, {4}, {4}}, {{2, 3, 33}, {33}, {33}}},

@@ -72,7 +72,7 @@ OpCase whole_images(const std::string& name, Pool kind) {
       .large = {{9, 33, 31, 20}}};
 }
 
-const RegisterOps kCases({
+const RegisterOps kPoolCases({
     sequences("MaxPool1d", Pool::kMax, {.kernel = 2}),
     sequences("MaxPool1dOverlapping", Pool::kMax,
               {.kernel = 3, .stride = 1, .left = 1, .right = 1}),

@@ -84,7 +84,7 @@ OpCase recurrent_case(const std::string& name, Walked walked, const Sizes& large
 
 constexpr Sizes kManyParts{500, 20, 24, 70}, kSharedSteps{300, 40, 280, 48};
 
-const RegisterOps kCases({
+const RegisterOps kRecurrentCases({
     recurrent_case("RnnTanh", {Cell::kRnnTanh}, kManyParts),
     recurrent_case("RnnTanhReverse", {Cell::kRnnTanh, true}, kSharedSteps),
     recurrent_case("RnnRelu", {Cell::kRnnRelu}, kSharedSteps),

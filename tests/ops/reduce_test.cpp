@@ -40,7 +40,7 @@ OpCase sum_case(const char* name, int axis) {
           .large = {{999, 301}}};
 }
 
-const RegisterOps kCases({
+const RegisterOps kReduceCases({
     {.name = "Sum",
      .shapes = {{{4, 6}}, {{1, 1}}, {{0, 6}}, {{2, 3, 5}}},
      .op = [](const Inputs& in) { return sum(in[0]); },

@@ -93,7 +93,7 @@ OpCase concat_case(const char* name, int axis, std::vector<std::vector<Shape>> s
           .plain = [axis](const Plains& in) { return plain_concat(in, axis); }};
 }
 
-const RegisterOps kCases({
+const RegisterOps kShapeCases({
     slice_case("SliceFirstAxis", 0, {{{4, 3}}, {{3, 1}}, {{4}}, {{3, 2, 5}}}),
     slice_case("SliceMiddleAxis", 1, {{{2, 4, 3}}, {{1, 3, 1}}, {{0, 3, 4}}, {{2, 3, 2, 2}}}),
     slice_case("SliceLastAxis", -1, {{{3, 4}}, {{1, 3}}, {{0, 4}}, {{2, 2, 3}}}),

@@ -15,7 +15,7 @@ using plain::Plain;
 
 const std::vector<std::vector<Shape>> kShapes = {{{5, 7}}, {{1, 1}}, {{0, 4}}, {{2, 3, 9}}, {{33}}};
 
-const RegisterOps kCases({
+const RegisterOps kSoftmaxCases({
     {.name = "Softmax",
      .shapes = kShapes,
      .op = [](const std::vector<Tensor>& in) { return softmax(in[0]); },

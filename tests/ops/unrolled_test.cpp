@@ -74,7 +74,7 @@ Tensor cell_by_steps(Cell cell, const Tensor& mask, const std::vector<Tensor>& i
   return concat(all, 0);
 }
 
-std::vector<Shape> shapes(Cell cell, size_t rows, size_t in, size_t hidden) {
+std::vector<Shape> unrolled_shapes(Cell cell, size_t rows, size_t in, size_t hidden) {
   const size_t k = gate_count(cell) * hidden;
   std::vector<Shape> all{{rows, in}, {k, in}, {k, hidden}, {k}, {k}, {2, hidden}};
   if (cell == Cell::kLstm) all.push_back({2, hidden});
@@ -85,8 +85,9 @@ OpCase cell_case(Cell cell, bool masked = false) {
   const auto mask = [masked](size_t hidden) { return masked ? mask_of_two(hidden) : Tensor(); };
   OpCase c;
   c.name = (masked ? "unrolled_masked_" : "unrolled_") + std::string(name_of(cell));
-  c.shapes = {shapes(cell, 5, 3, 4), shapes(cell, 6, 2, 9), shapes(cell, 2, 1, 3)};
-  c.large = shapes(cell, 40, 70, 60);
+  c.shapes = {unrolled_shapes(cell, 5, 3, 4), unrolled_shapes(cell, 6, 2, 9),
+              unrolled_shapes(cell, 2, 1, 3)};
+  c.large = unrolled_shapes(cell, 40, 70, 60);
   c.op = [=](const std::vector<Tensor>& in) {
     return cell_by_steps(cell, mask(in[5].width()), in);
   };
@@ -98,7 +99,7 @@ OpCase cell_case(Cell cell, bool masked = false) {
   return c;
 }
 
-const RegisterOps kCases({
+const RegisterOps kUnrolledCases({
     {.name = "unrolled_linear",
      .shapes = {{{9, 5}, {7, 5}, {7}}, {{1, 3}, {2, 3}, {2}}, {{0, 3}, {2, 3}, {2}}},
      .op = [](const auto& in) { return linear_by_steps(in[0], in[1], in[2]); },

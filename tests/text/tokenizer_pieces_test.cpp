@@ -7,18 +7,18 @@
 namespace attend {
 namespace {
 
-constexpr TokenizerKind kAll[] = {TokenizerKind::kCharacter, TokenizerKind::kWord,
-                                  TokenizerKind::kLine,      TokenizerKind::kByte,
-                                  TokenizerKind::kBpe,       TokenizerKind::kUnigram};
+constexpr TokenizerKind kPieceKinds[] = {TokenizerKind::kCharacter, TokenizerKind::kWord,
+                                         TokenizerKind::kLine,      TokenizerKind::kByte,
+                                         TokenizerKind::kBpe,       TokenizerKind::kUnigram};
 
-std::shared_ptr<const Tokenizer> trained(TokenizerKind kind) {
+std::shared_ptr<const Tokenizer> trained_on_pieces(TokenizerKind kind) {
   const std::vector<std::string> lines = {"the dog", "a dog there", "the other dog", "that one"};
   return train_tokenizer({.kind = kind, .vocabulary = 30}, lines);
 }
 
 TEST(TokenizerPieces, PiecesOfALineAreThoseOfItsIds) {
-  for (const TokenizerKind kind : kAll) {
-    const auto tokenizer = trained(kind);
+  for (const TokenizerKind kind : kPieceKinds) {
+    const auto tokenizer = trained_on_pieces(kind);
     for (const char* line : {"the dog", "", " the  dog ", "the d\xffg", "dogß the"}) {
       const std::vector<int32_t> ids = tokenizer->encode(line);
       const std::vector<std::string> pieces = tokenizer->pieces(line);
@@ -49,7 +49,7 @@ TEST(TokenizerPieces, UnknownPiecesSayWhatTheyStandFor) {
 }
 
 TEST(TokenizerPieces, BytesThatCanBePrintedAreShownAsTheyAre) {
-  const auto tokenizer = trained(TokenizerKind::kByte);
+  const auto tokenizer = trained_on_pieces(TokenizerKind::kByte);
   EXPECT_EQ(tokenizer->pieces("a ~\t\x7f"),
             (std::vector<std::string>{"a", "▁", "~", "<0x09>", "<0x7F>"}));
 }

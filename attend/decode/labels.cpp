@@ -1,4 +1,4 @@
-#include "cli/labels.h"
+#include "attend/decode/labels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "attend/decode/text_batches.h"
 #include "attend/tensor/tape.h"
 
-namespace attend::cli {
+namespace attend {
 namespace {
 
 std::vector<double> log_softmax(std::span<const float> logits) {
@@ -51,4 +51,4 @@ std::vector<RankedLabel> best_labels(std::span<const double> log_probabilities, 
   return all;
 }
 
-}  // namespace attend::cli
+}  // namespace attend

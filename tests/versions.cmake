@@ -1,0 +1,18 @@
+# Fails where the version of the project, the citation and the command differ, or the changelog lacks it.
+# Run by ctest: cmake -D ROOT=<the repository> -D ATTEND=<the command> -P tests/versions.cmake
+file(READ ${ROOT}/CMakeLists.txt text)
+string(REGEX MATCH "project\\(attend VERSION ([0-9.]+)" found "${text}")
+set(version ${CMAKE_MATCH_1})
+file(READ ${ROOT}/CITATION.cff text)
+if(NOT text MATCHES "\nversion: ${version}\n")
+  message(FATAL_ERROR "CITATION.cff should say: version: ${version}")
+endif()
+file(READ ${ROOT}/CHANGELOG.md text)
+string(FIND "${text}" "${version}" at)
+if(at EQUAL -1 OR NOT text MATCHES "\n## \\[Unreleased\\]\n")
+  message(FATAL_ERROR "CHANGELOG.md should have a section [Unreleased], and name ${version}")
+endif()
+execute_process(COMMAND ${ATTEND} --version OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output STREQUAL "attend ${version}\n")
+  message(FATAL_ERROR "attend --version should print attend ${version}, but it printed ${output}")
+endif()
