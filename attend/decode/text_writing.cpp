@@ -68,7 +68,7 @@ void TextWriting::step() {
   std::vector<Candidate> chosen = choose_(frontier_);
   for (const size_t prompt : live_) {
     if (!std::exchange(open_[prompt].chosen, true)) {
-      all_[prompt].prompt_seconds = seconds_since(prompt);
+      all_[prompt].prompt_seconds = seconds_since(open_[prompt].since);
     }
   }
   write(chosen);
@@ -121,7 +121,7 @@ void TextWriting::add_text(size_t prompt, GeneratedText text, const Hypothesis& 
   text.log_probabilities.assign(h.log_probabilities.begin() + given, h.log_probabilities.end());
   text.log_probability = h.log_probability;
   text.score = h.score;
-  text.seconds = seconds_since(prompt);
+  text.seconds = seconds_since(open_[prompt].since);
   std::vector<GeneratedText>& texts = all_[prompt].texts;
   texts.push_back(std::move(text));
   if (streams_) say(prompt, texts.back().sample, writer.fresh, &texts.back());
@@ -179,10 +179,6 @@ void TextWriting::say(size_t prompt, size_t place, std::string_view text,
                       const GeneratedText* finished) const {
   if (!runtime_.on_text || (text.empty() && finished == nullptr)) return;
   runtime_.on_text({prompt, place, text, finished, all_[prompt]});
-}
-
-double TextWriting::seconds_since(size_t prompt) const {
-  return std::chrono::duration<double>(Clock::now() - open_[prompt].since).count();
 }
 
 }  // namespace attend

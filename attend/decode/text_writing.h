@@ -1,8 +1,7 @@
 // The texts of some prompts while they are being written. Not for use outside decode/.
 #pragma once
 
-#include <chrono>
-
+#include "attend/base/clock.h"
 #include "attend/decode/chooser.h"
 #include "attend/decode/stop_text.h"
 #include "attend/decode/text_generator.h"
@@ -30,7 +29,6 @@ class TextWriting {
       fresh += more;
     }
   };
-  using Clock = std::chrono::steady_clock;
   // A prompt whose texts are being written; its number is that of its record.
   struct Open {
     Clock::time_point since;
@@ -51,7 +49,6 @@ class TextWriting {
   void close_finished();
   void interrupt();
   void say(size_t prompt, size_t place, std::string_view text, const GeneratedText* finished) const;
-  double seconds_since(size_t prompt) const;
 
   const TextGenerator& generator_;
   const GenerationRuntime& runtime_;

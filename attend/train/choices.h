@@ -3,13 +3,13 @@
 // are the same everywhere.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "attend/base/clock.h"
 #include "attend/data/text_profile.h"
 #include "attend/train/task.h"
 
@@ -44,7 +44,7 @@ Choices choose_settings(const RunConfig& config, const GivenSettings& given);
 
 // What a run may change of its settings to be done in time (RunConfig::time).
 struct TimeBudget {
-  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  Clock::time_point started = Clock::now();
   const GivenSettings* given = nullptr;  // none: only steps and validations are planned
   std::optional<ModelSize> size;         // of a model that may be smaller
 };

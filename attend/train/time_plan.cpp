@@ -5,22 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/base/clock.h"
 #include "attend/base/error.h"
 
 namespace attend {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kUsed = 0.965;       // of the time, to leave some for what was not foreseen
 constexpr double kValidation = 0.4;   // what a token costs there, in updates
 constexpr int64_t kValidations = 20;  // of a run
 constexpr int64_t kFewestSteps = 20, kEnoughSteps = 1500;
 constexpr size_t kSmallestBatch = 1024;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double rows_of(const Corpus& corpus) {
   const RecordLengths lengths = corpus.lengths();

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "attend/base/clock.h"
 #include "attend/base/error.h"
 #include "attend/data/windows.h"
 #include "attend/io/model_directory.h"
@@ -15,13 +15,7 @@
 namespace attend {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 const std::string kObjectivePrefix = "objective.";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Those of the model that are not frozen, and those of the objective.
 std::vector<NamedTensor> trained_parameters(Model& model, Objective& objective,
