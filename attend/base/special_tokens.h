@@ -5,9 +5,15 @@
 
 namespace attend {
 
+// -1 where a vocabulary has none.
 struct SpecialTokens {
   int32_t unknown = 0, start = 1, end = 2;
+  int32_t mask = -1;  // stands for a token that a masked language model finds again
+
   bool operator==(const SpecialTokens&) const = default;
+  bool has(int32_t id) const {
+    return id >= 0 && (id == unknown || id == start || id == end || id == mask);
+  }
 };
 
 }  // namespace attend

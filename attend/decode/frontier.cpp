@@ -264,8 +264,9 @@ double Frontier::forbid(const Live& live, std::span<float> row) const {
     float& logit = row[static_cast<size_t>(token)];
     if (logit != kNever) forbidden.push_back({token, std::exchange(logit, kNever)});
   };
-  never(special.start);
-  if (!asked.config.allow_unknown) never(special.unknown);
+  if (special.start != special.end) never(special.start);
+  if (special.mask >= 0) never(special.mask);
+  if (!asked.config.allow_unknown && special.unknown >= 0) never(special.unknown);
   if (live.so_far.tokens.size() < asked.config.min_length) never(special.end);
   for (const TokenSequences* banned : {&runtime_.banned, &asked.banned}) {
     for (const std::vector<int32_t>& tokens : *banned) {

@@ -48,7 +48,8 @@ class Copies {
       if (sequence.role == SequenceRole::kJoined) continue;
       const Tokenizer& tokenizer = model.tokenizer(sequence.name);
       first_id_ = std::max(first_id_, static_cast<int32_t>(tokenizer.size()));
-      unknown_.push_back(tokenizer.special().unknown);
+      const SpecialTokens special = tokenizer.special();
+      unknown_.push_back(special.unknown >= 0 ? special.unknown : special.start);
     }
     for (size_t s = 0; s < unknown_.size(); ++s) tokens_.push_back(copies_of(s));
   }

@@ -52,7 +52,7 @@ Tensor SampledText::logits_of_next() {
 int32_t SampledText::sampled(std::span<const float> logits) const {
   const auto may_follow = [&](size_t id) {
     const auto token = static_cast<int32_t>(id);
-    return token != special_.start && token != special_.unknown && std::isfinite(logits[id]);
+    return (!special_.has(token) || token == special_.end) && std::isfinite(logits[id]);
   };
   double largest = -INFINITY, sum = 0;
   for (size_t id = 0; id < logits.size(); ++id) {

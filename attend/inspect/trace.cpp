@@ -237,7 +237,7 @@ int32_t likeliest_next(const TextModel& model, const Trace& trace) {
   int32_t best = special.end;
   for (size_t id = 0; id < last.size(); ++id) {
     const auto token = static_cast<int32_t>(id);
-    if (token == special.start || token == special.unknown) continue;
+    if (special.has(token) && token != special.end) continue;
     if (last[id] > last[static_cast<size_t>(best)]) best = token;
   }
   return best;

@@ -106,7 +106,7 @@ Json RunEvents::node(size_t number, const BeamNode& node) const {
           {"kept", node.kept},
           {"ends", ends},
           {"ended", node.kept && (ends || is_label_)},
-          {"special", ends || node.token == special.start || node.token == special.unknown}};
+          {"special", ends || special.has(node.token)}};
 }
 
 }  // namespace attend

@@ -11,6 +11,7 @@
 #include "attend/base/printable.h"
 #include "attend/base/utf8.h"
 #include "attend/text/lower_case.h"
+#include "attend/text/vocabulary.h"
 
 namespace attend {
 namespace {
@@ -39,10 +40,14 @@ class SentencePieceTokenizer : public Tokenizer {
           name, processor_.unk_id(), processor_.bos_id(), processor_.eos_id(), kUnknown, kStart,
           kEnd);
     }
+    mask_ = size() > kMask && processor_.IsControl(kMask) &&
+            processor_.IdToPiece(kMask) == kSpecialPieces[kMask];
   }
 
   TokenizerKind kind() const override { return kind_; }
   size_t size() const override { return static_cast<size_t>(processor_.GetPieceSize()); }
+  SpecialTokens special() const override { return {kUnknown, kStart, kEnd, mask_ ? kMask : -1}; }
+  int32_t first_piece() const override { return kSpecialTokens + (mask_ ? 1 : 0); }
 
   std::vector<int32_t> encode(std::string_view line) const override {
     std::vector<int32_t> ids;
@@ -55,7 +60,7 @@ class SentencePieceTokenizer : public Tokenizer {
     text_ids.reserve(ids.size());
     for (const int32_t id : ids) {
       check(id);
-      if (id >= kSpecialTokens) text_ids.push_back(id);
+      if (id >= first_piece()) text_ids.push_back(id);
     }
     std::string text;
     require(processor_.Decode(text_ids, &text));
@@ -87,6 +92,7 @@ class SentencePieceTokenizer : public Tokenizer {
   TokenizerKind kind_;
   std::string model_;
   sentencepiece::SentencePieceProcessor processor_;
+  bool mask_ = false;
 };
 
 // Hands lines to SentencePiece, which wants valid text.
@@ -154,6 +160,7 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
       {"num_threads", "16"},
       {"minloglevel", "4"},
   };
+  if (config.mask) flags["control_symbols"] = kSpecialPieces[kMask];
   if (config.lossless) {
     flags["normalization_rule_name"] = "identity";
     flags["remove_extra_whitespaces"] = "false";
@@ -206,7 +213,7 @@ std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
 
 std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& config,
                                                      const LineSource& lines) {
-  if (config.vocabulary <= kSpecialTokens) {
+  if (config.vocabulary <= kSpecialTokens + (config.mask ? 1 : 0)) {
     throw ConfigError("tokenizer: {} needs a vocabulary larger than {}", name_of(config.kind),
                       config.vocabulary);
   }

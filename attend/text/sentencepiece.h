@@ -1,5 +1,6 @@
 // Subwords by SentencePiece (Kudo and Richardson, 2018). The file is SentencePiece's .model, with
-// <unk>, <s> and </s> as ids 0, 1 and 2, the default of spm_train.
+// <unk>, <s> and </s> as ids 0, 1 and 2, the default of spm_train. A control symbol <mask> with id
+// 3 is the mask: spm_train --control_symbols='<mask>'.
 #pragma once
 
 #include <memory>

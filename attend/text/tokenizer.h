@@ -32,7 +32,8 @@ std::string_view name_of(TokenizerKind kind);
 inline constexpr int32_t kUnknown = 0;
 inline constexpr int32_t kStart = 1;
 inline constexpr int32_t kEnd = 2;
-inline constexpr int32_t kSpecialTokens = 3;  // the first id of a piece of text
+inline constexpr int32_t kSpecialTokens = 3;  // the first id of a piece of text without a mask
+inline constexpr int32_t kMask = 3;  // in vocabularies that have one; text then begins at 4
 
 // Immutable: may be used by several threads at once.
 class Tokenizer {
@@ -41,10 +42,12 @@ class Tokenizer {
 
   virtual TokenizerKind kind() const = 0;  // what its tokens are
   virtual size_t size() const = 0;         // ids are 0 .. size() - 1
-  // The ids of the unknown token, the start and the end.
-  virtual SpecialTokens special() const { return {kUnknown, kStart, kEnd}; }
-  // The first id that stands for text. Labels are numbered from there.
-  virtual int32_t first_piece() const { return kSpecialTokens; }
+  // The ids of the unknown token, the start, the end and the mask.
+  virtual SpecialTokens special() const = 0;
+  // From here on ids stand for text, but for those that special() has. Labels are numbered from
+  // there.
+  virtual int32_t first_piece() const = 0;
+  // Never gives the start, the end or the mask, even where text spells their names.
   virtual std::vector<int32_t> encode(std::string_view line) const = 0;  // without start and end
   // The text of ids. Special ids are skipped. Throws DataError for an id out of range.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
@@ -68,6 +71,7 @@ struct TokenizerConfig {
   size_t vocabulary = 8000;
   size_t minimum_count = 1;
   bool lowercase = false;
+  bool mask = false;
   double character_coverage = 1.0;
   bool byte_fallback = false;
   bool lossless = false;
@@ -77,11 +81,12 @@ struct TokenizerConfig {
   void fields(V& v) {
     v("kind", kind, "what a token is");
     v("vocabulary", vocabulary,
-      "tokens at most, with the three special ones; 0: all characters, words or lines there are",
+      "tokens at most, with the special ones; 0: all characters, words or lines there are",
       limits::kVocabulary);
     v("minimum_count", minimum_count, "rarer characters, words or lines are unknown",
       limits::kCount.or_0());
     v("lowercase", lowercase, "make text lower-case first");
+    v("mask", mask, "have a mask token; always on for masked language models, never for lines");
     v("character_coverage", character_coverage,
       "bpe, unigram: share of the text whose characters are in the vocabulary");
     v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");

@@ -49,13 +49,13 @@ std::string visible_piece(std::string piece) {
 
 // The most frequent first; those that are as frequent in the order of their bytes.
 std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> counts,
-                                       const TokenizerConfig& config) {
+                                       const TokenizerConfig& config, size_t special) {
   std::erase_if(counts, [&](const auto& entry) { return entry.second < config.minimum_count; });
   std::vector<std::pair<std::string, size_t>> sorted(counts.begin(), counts.end());
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
-  const size_t limit = config.vocabulary == 0 ? sorted.size() : config.vocabulary - kSpecialTokens;
+  const size_t limit = config.vocabulary == 0 ? sorted.size() : config.vocabulary - special;
   sorted.resize(std::min(sorted.size(), limit));
   std::vector<std::string> pieces;
   pieces.reserve(sorted.size());
@@ -66,11 +66,11 @@ std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> c
 }  // namespace
 
 std::vector<int32_t> ByteTokenizer::encode(std::string_view line) const {
-  const std::string lower = lowercase_ ? lower_case(line) : "";
+  const std::string lower = traits_.lowercase ? lower_case(line) : "";
   std::vector<int32_t> ids;
   ids.reserve(line.size());
-  for (const char c : lowercase_ ? lower : line) {
-    ids.push_back(kSpecialTokens + static_cast<unsigned char>(c));
+  for (const char c : traits_.lowercase ? lower : line) {
+    ids.push_back(first_piece() + static_cast<unsigned char>(c));
   }
   return ids;
 }
@@ -79,15 +79,15 @@ std::string ByteTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
   for (const int32_t id : ids) {
     check(id);
-    if (id >= kSpecialTokens) text += static_cast<char>(id - kSpecialTokens);
+    if (id >= first_piece()) text += static_cast<char>(id - first_piece());
   }
   return text;
 }
 
 std::string ByteTokenizer::piece(int32_t id) const {
   check(id);
-  if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
-  const int32_t byte = id - kSpecialTokens;
+  if (id < first_piece()) return std::string(kSpecialPieces[id]);
+  const int32_t byte = id - first_piece();
   const bool printable = byte >= 0x20 && byte < 0x7F;
   return printable ? visible_piece({static_cast<char>(byte)}) : fmt::format("<0x{:02X}>", byte);
 }
@@ -98,17 +98,18 @@ std::vector<std::string> ByteTokenizer::pieces(std::string_view line) const {
   return all;
 }
 
-ListTokenizer::ListTokenizer(TokenizerKind kind, bool lowercase, std::vector<std::string> pieces)
-    : kind_(kind), lowercase_(lowercase), pieces_(std::move(pieces)) {
+ListTokenizer::ListTokenizer(TokenizerKind kind, VocabularyTraits traits,
+                             std::vector<std::string> pieces)
+    : kind_(kind), traits_(traits), pieces_(std::move(pieces)) {
   ids_.reserve(pieces_.size());
   for (const std::string& piece : pieces_) {
-    ids_.emplace(piece, kSpecialTokens + static_cast<int32_t>(ids_.size()));
+    ids_.emplace(piece, first_piece() + static_cast<int32_t>(ids_.size()));
   }
 }
 
 std::vector<int32_t> ListTokenizer::encode(std::string_view line) const {
-  const std::string lower = lowercase_ ? lower_case(line) : "";
-  if (lowercase_) line = lower;
+  const std::string lower = traits_.lowercase ? lower_case(line) : "";
+  if (traits_.lowercase) line = lower;
   std::vector<int32_t> ids;
   const auto add = [&](std::string_view piece) {
     const auto found = ids_.find(piece);
@@ -122,23 +123,23 @@ std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
   for (const int32_t id : ids) {
     check(id);
-    if (id < kSpecialTokens) continue;
+    if (id < first_piece()) continue;
     if (kind_ != TokenizerKind::kCharacter && !text.empty()) text += ' ';
-    text += pieces_[static_cast<size_t>(id - kSpecialTokens)];
+    text += pieces_[static_cast<size_t>(id - first_piece())];
   }
   return text;
 }
 
 std::string ListTokenizer::piece(int32_t id) const {
   check(id);
-  if (id < kSpecialTokens) return std::string(kSpecialPieces[id]);
-  return visible_piece(pieces_[static_cast<size_t>(id - kSpecialTokens)]);
+  if (id < first_piece()) return std::string(kSpecialPieces[id]);
+  return visible_piece(pieces_[static_cast<size_t>(id - first_piece())]);
 }
 
 std::vector<std::string> ListTokenizer::pieces(std::string_view line) const {
-  const std::string lower = lowercase_ ? lower_case(line) : "";
+  const std::string lower = traits_.lowercase ? lower_case(line) : "";
   std::vector<std::string> all;
-  each_piece(kind_, lowercase_ ? lower : line, [&](std::string_view text) {
+  each_piece(kind_, traits_.lowercase ? lower : line, [&](std::string_view text) {
     std::string shown = visible_piece(std::string(text));
     all.push_back(ids_.contains(text) ? std::move(shown) : unknown_piece(shown));
   });
@@ -147,10 +148,13 @@ std::vector<std::string> ListTokenizer::pieces(std::string_view line) const {
 
 std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
                                                   const LineSource& lines) {
-  if (config.kind == TokenizerKind::kByte) return std::make_shared<ByteTokenizer>(config.lowercase);
-  if (config.vocabulary != 0 && config.vocabulary <= kSpecialTokens) {
+  const VocabularyTraits traits{config.lowercase,
+                                config.mask && config.kind != TokenizerKind::kLine};
+  if (config.kind == TokenizerKind::kByte) return std::make_shared<ByteTokenizer>(traits);
+  const auto special = static_cast<size_t>(traits.first_piece());
+  if (config.vocabulary != 0 && config.vocabulary <= special) {
     throw ConfigError("tokenizer: a vocabulary of {} leaves no room after the {} special tokens",
-                      config.vocabulary, kSpecialTokens);
+                      config.vocabulary, special);
   }
   std::unordered_map<std::string, size_t> counts;
   const auto count = [&](std::string_view piece) { ++counts[std::string(piece)]; };
@@ -163,8 +167,8 @@ std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
     each_piece(config.kind, text, count);
   }
   if (counts.empty()) throw DataError("tokenizer: there is no text to take a vocabulary from");
-  return std::make_shared<ListTokenizer>(config.kind, config.lowercase,
-                                         most_frequent(std::move(counts), config));
+  return std::make_shared<ListTokenizer>(config.kind, traits,
+                                         most_frequent(std::move(counts), config, special));
 }
 
 }  // namespace attend

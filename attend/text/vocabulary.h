@@ -1,8 +1,10 @@
 // Tokenizers whose vocabulary is a list: characters, words, lines, bytes. Their file is text:
 //
-//   attend tokenizer 1 word lowercase 5      the kind, whether text is lower-cased, the number of
-//   tokens <unk> <s>
+//   attend tokenizer 1 word lowercase mask 6 kind; is text lower-cased, is there a mask; tokens
+//   <unk>
+//   <s>
 //   </s>
+//   <mask>                                   where there is a mask
 //   the
 //   C:\x5c                                   bytes up to space, DEL and backslash are \xHH
 //
@@ -23,18 +25,26 @@ namespace attend {
 inline constexpr std::string_view kVocabularyMagic = "attend tokenizer ";
 inline constexpr size_t kMostVocabularyBytes = size_t{256} << 20;  // of a file, at most
 // The names of the special tokens.
-inline constexpr std::string_view kSpecialPieces[] = {"<unk>", "<s>", "</s>"};
+inline constexpr std::string_view kSpecialPieces[] = {"<unk>", "<s>", "</s>", "<mask>"};
 inline constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";  // what separates words
+
+// What is done to text first, and whether there is a mask.
+struct VocabularyTraits {
+  bool lowercase = false, mask = false;
+
+  int32_t first_piece() const { return kSpecialTokens + (mask ? 1 : 0); }
+  SpecialTokens special() const { return {kUnknown, kStart, kEnd, mask ? kMask : -1}; }
+};
 
 // One token for each byte.
 class ByteTokenizer : public Tokenizer {
  public:
-  static constexpr size_t kSize = kSpecialTokens + 256;
-
-  explicit ByteTokenizer(bool lowercase) : lowercase_(lowercase) {}
+  explicit ByteTokenizer(VocabularyTraits traits) : traits_(traits) {}
 
   TokenizerKind kind() const override { return TokenizerKind::kByte; }
-  size_t size() const override { return kSize; }
+  size_t size() const override { return static_cast<size_t>(first_piece()) + 256; }
+  SpecialTokens special() const override { return traits_.special(); }
+  int32_t first_piece() const override { return traits_.first_piece(); }
   std::vector<int32_t> encode(std::string_view line) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   std::string piece(int32_t id) const override;
@@ -42,19 +52,21 @@ class ByteTokenizer : public Tokenizer {
   std::string serialized() const override;
 
  private:
-  bool lowercase_;
+  VocabularyTraits traits_;
 };
 
 // Characters, words or lines.
 class ListTokenizer : public Tokenizer {
  public:
-  // `pieces` are those of the ids from kSpecialTokens on, without duplicates.
-  ListTokenizer(TokenizerKind kind, bool lowercase, std::vector<std::string> pieces);
+  // `pieces` are those of the ids from first_piece() on, without duplicates.
+  ListTokenizer(TokenizerKind kind, VocabularyTraits traits, std::vector<std::string> pieces);
   ListTokenizer(const ListTokenizer&) = delete;  // ids_ refers to pieces_
   ListTokenizer& operator=(const ListTokenizer&) = delete;
 
   TokenizerKind kind() const override { return kind_; }
-  size_t size() const override { return kSpecialTokens + pieces_.size(); }
+  size_t size() const override { return static_cast<size_t>(first_piece()) + pieces_.size(); }
+  SpecialTokens special() const override { return traits_.special(); }
+  int32_t first_piece() const override { return traits_.first_piece(); }
   std::vector<int32_t> encode(std::string_view line) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   std::string piece(int32_t id) const override;
@@ -63,7 +75,7 @@ class ListTokenizer : public Tokenizer {
 
  private:
   TokenizerKind kind_;
-  bool lowercase_;
+  VocabularyTraits traits_;
   std::vector<std::string> pieces_;  // without special tokens
   std::unordered_map<std::string_view, int32_t> ids_;
 };

@@ -1,4 +1,6 @@
 // The file of a list of characters, words or lines, or of bytes: see vocabulary.h.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -13,13 +15,13 @@
 namespace attend {
 namespace {
 
-constexpr std::string_view kVersion = "1", kLowercase = "lowercase";
+constexpr std::string_view kVersion = "1", kLowercase = "lowercase ", kMasked = "mask ";
 constexpr size_t kMostTokens = size_t{1} << 24;       // as configs have it
 constexpr size_t kLongestFileLine = size_t{1} << 22;  // lines of text have 1 MB, an escape 4 bytes
 
-std::string header(TokenizerKind kind, bool lowercase, size_t size) {
-  return fmt::format("{}{} {} {}{}\n", kVocabularyMagic, kVersion, name_of(kind),
-                     lowercase ? "lowercase " : "", size);
+std::string header(TokenizerKind kind, VocabularyTraits traits, size_t size) {
+  return fmt::format("{}{} {} {}{}{}\n", kVocabularyMagic, kVersion, name_of(kind),
+                     traits.lowercase ? kLowercase : "", traits.mask ? kMasked : "", size);
 }
 
 std::string escaped(std::string_view piece) {
@@ -64,19 +66,21 @@ class Parser {
       fail("is version '{}', and this program reads version {}", shown_name(version), kVersion);
     }
     const TokenizerKind kind = parse_kind(next_field(first));
-    const bool lowercase = first.starts_with(kLowercase);
-    if (lowercase) next_field(first);
+    const VocabularyTraits traits{.lowercase = take(first, kLowercase),
+                                  .mask = take(first, kMasked)};
+    first_piece_ = static_cast<size_t>(traits.first_piece());
     size_t size = 0;
     const auto parsed = std::from_chars(first.data(), first.data() + first.size(), size);
     if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size()) {
       fail("'{}' is no number of tokens", shown_name(first));
     }
     if (kind != TokenizerKind::kByte) {
-      return std::make_shared<ListTokenizer>(kind, lowercase, parse_pieces(kind, size));
+      return std::make_shared<ListTokenizer>(kind, traits, parse_pieces(kind, size));
     }
-    if (size != ByteTokenizer::kSize) fail("a byte tokenizer has {} tokens", ByteTokenizer::kSize);
+    auto bytes = std::make_shared<const ByteTokenizer>(traits);
+    if (size != bytes->size()) fail("a byte tokenizer has {} tokens", bytes->size());
     if (!rest_.empty()) fail("a byte tokenizer has one line");
-    return std::make_shared<ByteTokenizer>(lowercase);
+    return bytes;
   }
 
  private:
@@ -91,14 +95,16 @@ class Parser {
   // Stops at the first thing that is wrong: what the file claims takes no memory.
   std::vector<std::string> parse_pieces(TokenizerKind kind, size_t size) {
     if (size > kMostTokens) fail("{} tokens are announced; at most {}", size, kMostTokens);
-    for (const std::string_view special : kSpecialPieces) {
-      if (rest_.empty() || next_line() != special)
-        fail("the first three tokens must be <unk>, <s> and </s>");
+    for (const std::string_view special : std::span(kSpecialPieces).first(first_piece_)) {
+      if (rest_.empty() || next_line() != special) {
+        fail("the first tokens must be {}",
+             fmt::join(std::span(kSpecialPieces).first(first_piece_), ", "));
+      }
     }
     std::vector<std::string> pieces;
     std::unordered_set<std::string> seen;
     while (!rest_.empty()) {
-      if (pieces.size() + kSpecialTokens == size) {
+      if (pieces.size() + first_piece_ == size) {
         fail("{} tokens are announced, and more follow", size);
       }
       const std::string_view text = next_line();
@@ -107,9 +113,8 @@ class Parser {
       if (!seen.insert(*piece).second) fail("'{}' is there twice", shown_name(text));
       pieces.push_back(*std::move(piece));
     }
-    if (pieces.size() + kSpecialTokens != size) {
-      fail("{} tokens are announced and {} whole lines follow", size,
-           pieces.size() + kSpecialTokens);
+    if (pieces.size() + first_piece_ != size) {
+      fail("{} tokens are announced and {} whole lines follow", size, pieces.size() + first_piece_);
     }
     return pieces;
   }
@@ -134,6 +139,12 @@ class Parser {
     return line;
   }
 
+  static bool take(std::string_view& line, std::string_view start) {
+    const bool there = line.starts_with(start);
+    if (there) line.remove_prefix(start.size());
+    return there;
+  }
+
   static std::string_view next_field(std::string_view& line) {
     const size_t end = std::min(line.find(' '), line.size());
     const std::string_view field = line.substr(0, end);
@@ -149,16 +160,16 @@ class Parser {
 
   std::string_view rest_;
   const std::string& name_;
-  size_t line_ = 0;
+  size_t line_ = 0, first_piece_ = 0;
 };
 
 }  // namespace
 
-std::string ByteTokenizer::serialized() const { return header(kind(), lowercase_, kSize); }
+std::string ByteTokenizer::serialized() const { return header(kind(), traits_, size()); }
 
 std::string ListTokenizer::serialized() const {
-  std::string text = header(kind_, lowercase_, size());
-  for (const std::string_view piece : kSpecialPieces) text += std::string(piece) + "\n";
+  std::string text = header(kind_, traits_, size());
+  for (int32_t id = 0; id < first_piece(); ++id) text += std::string(kSpecialPieces[id]) + "\n";
   for (const std::string& piece : pieces_) text += escaped(piece) + "\n";
   return text;
 }

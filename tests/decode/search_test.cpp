@@ -83,14 +83,17 @@ TEST(Search, GreedyTakesTheLikeliestAtEachStep) {
   config.beam = 1;
   config.max_length = 8;
   for (const SpecialTokens special :
-       {kSpecial, SpecialTokens{.unknown = 5, .start = 3, .end = 0}}) {
+       {kSpecial, SpecialTokens{.unknown = 5, .start = 3, .end = 0},
+        SpecialTokens{.unknown = -1, .start = 3, .end = 3}, SpecialTokens{.mask = 3}}) {
     const auto found = search(model, sources, config, {.special = special});
     for (size_t s = 0; s < 3; ++s) {
       const auto state = model.start(record_number(sources, s));
       std::vector<int32_t> tokens = {special.start};
       while (tokens.size() <= 8) {
         std::vector<float> row = model.step(*state, std::vector{tokens.back()}).to_vector();
-        for (const int32_t never : {special.start, special.unknown}) row[never] = -HUGE_VALF;
+        for (const int32_t never : {special.start, special.unknown, special.mask}) {
+          if (never >= 0 && never != special.end) row[static_cast<size_t>(never)] = -HUGE_VALF;
+        }
         const auto best = static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
         if (best == special.end) break;
         tokens.push_back(best);

@@ -52,7 +52,7 @@ std::vector<Case> vocabulary_cases() {
       {"vocabulary-escape-in-kind", &kVocabulary, [] { return vocabulary("1 \x1b[2J 4", "a\n"); },
        "'\\x1b[2J' is not one of character, word, line, byte"},
       {"vocabulary-without-special-tokens", &kVocabulary,
-       [] { return "attend tokenizer 1 word 3\n"; }, "the first three tokens must be"},
+       [] { return "attend tokenizer 1 word 3\n"; }, "the first tokens must be <unk>, <s>, </s>"},
       {"vocabulary-cut-off", &kVocabulary, [] { return vocabulary("1 word 5", "a\nb"); },
        "words.txt:6: the line is cut off"},
       {"vocabulary-of-300-bytes", &kVocabulary, [] { return "attend tokenizer 1 byte 300\n"; },

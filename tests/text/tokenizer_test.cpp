@@ -370,6 +370,9 @@ TEST(Tokenizer, BadVocabulariesAreRefused) {
            "attend tokenizer 1 word 18446744073709551615\n" + specials + "a\n",
            std::string("attend tokenizer 1 word 4\n<s>\n<unk>\n</s>\na\n"),
            std::string("attend tokenizer 1 word 2\n<unk>\n<s>\n"),
+           "attend tokenizer 1 word mask 4\n" + specials + "a\n",            // the mask is missing
+           "attend tokenizer 1 word mask lowercase 4\n" + specials + "a\n",  // in another order
+           std::string("attend tokenizer 1 byte mask 259\n"),
            std::string("attend tokenizer 1 byte 258\n"),
            std::string("attend tokenizer 1 byte 259\na\n"),
            std::string("attend tokenizer \n"),
