@@ -5,7 +5,7 @@ import { headsIn, nameOfHeads } from './knock_out.js';
 import { latest } from './latest.js';
 import { loadMap, selectionOf, titleOf } from './maps.js';
 import { showOutputs } from './outputs.js';
-import { nameOf, pairOf } from './pairs.js';
+import { layersOf, nameOf } from './pairs.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
 import { heatMapSvg } from './vector.js';
@@ -167,9 +167,13 @@ function kindOf(app) {
   return [compare, source2 ? 'inputs' : 'models', 'inputs'].find((kind) => offered.includes(kind));
 }
 
-/** The second model: what the address says, or the first other one. */
-function otherModel({ models, model }, { model2 }) {
-  return models.find(({ id }) => id === model2) ?? models.find((one) => one !== model) ?? model;
+const hasPair = (model, pair) => layersOf(model, pair).length > 0;
+
+/** The second model: what the address says, or the first other one, preferably with the pair that is shown. */
+function otherModel({ models, model, selection }, { model2 }) {
+  const others = models.filter((one) => one !== model);
+  const alike = others.find((one) => hasPair(one, selection.pair));
+  return models.find(({ id }) => id === model2) ?? alike ?? others[0] ?? model;
 }
 
 /** What stands on the right, what both sides and their maps are called, and whether their runs are the same. */
@@ -234,6 +238,6 @@ function originOf(sides) {
 
 /** The map of a selection under a title of its own; null where the model has no such pair. */
 async function mapOf({ run, path }, selection, title) {
-  const hasPair = run.model.layers.some((layer) => pairOf(layer) === selection.pair);
-  return hasPair ? { ...(await loadMap(run, selection, path)), title } : null;
+  if (!hasPair(run.model, selection.pair)) return null;
+  return { ...(await loadMap(run, selection, path)), title };
 }

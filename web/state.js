@@ -31,7 +31,7 @@ export const defaults = {
   position: -1,
   shade: 'likeliest', // what its colours show
   compare: '', // two models where there are two, unless there is a second input
-  model2: -1, // -1: the first other one
+  model2: -1, // -1: another one, with the same attention if there is one
   source2: '',
   layer2: '',
   head2: 'mean',

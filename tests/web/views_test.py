@@ -148,6 +148,13 @@ class ViewsTest(PageTest):
         self.open_link(view="compare", compare="models", model=model, source="may")
         self.browser.wait("return document.querySelector('.compare select').value === arguments[0]", str(other))
 
+    def test_the_second_model_has_the_attention_that_is_shown(self):
+        other = self.find_model(lambda model: model["id"] and any(f"{layer['queries']}/{layer['keys']}" == self.pair
+                                                                  for layer in model["layers"]), "with the same pair")
+        self.open_link(view="compare", compare="models", source="may")
+        self.browser.wait("return document.querySelector('.compare select').value === arguments[0]", str(other))
+        self.browser.wait(IS_FIGURE_SHOWN)
+
     def test_the_model_without_attention_is_named(self):
         plain = self.find_model(lambda model: not model["layers"], "without attention")
         self.open_link(view="compare", compare="models", model=plain, model2=0, source="may")
