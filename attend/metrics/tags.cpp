@@ -11,7 +11,7 @@ namespace {
 constexpr SpanTag kOutsideTag;
 
 bool inside_span(TagPart part) { return part == TagPart::kBegin || part == TagPart::kInside; }
-bool continues_span(TagPart part) { return part == TagPart::kInside || part == TagPart::kEnd; }
+bool continues_span(TagPart part) { return part == TagPart::kInside || part == TagPart::kLast; }
 
 // Whether a tag belongs to the span of the tag before it.
 bool continues(const SpanTag& before, const SpanTag& tag) {
@@ -38,7 +38,7 @@ bool begins(TagScheme scheme, const SpanTag& before, const SpanTag& tag) {
 // Whether a span may end with a tag before another.
 bool ends(TagScheme scheme, const SpanTag& last, const SpanTag& next) {
   if (scheme == TagScheme::kIobes) {
-    return last.part == TagPart::kEnd || last.part == TagPart::kSingle;
+    return last.part == TagPart::kLast || last.part == TagPart::kSingle;
   }
   const bool two_begin = last.part == TagPart::kBegin && next.part == TagPart::kBegin;
   return scheme != TagScheme::kIob1 || !two_begin || last.type == next.type;
@@ -46,7 +46,7 @@ bool ends(TagScheme scheme, const SpanTag& last, const SpanTag& next) {
 
 bool has(TagScheme scheme, TagPart part) {
   return scheme == TagScheme::kAny || scheme == TagScheme::kIobes ||
-         (part != TagPart::kEnd && part != TagPart::kSingle);
+         (part != TagPart::kLast && part != TagPart::kSingle);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::optional<SpanTag> span_tag(std::string_view tag) {
       return SpanTag{TagPart::kInside, type};
     case 'E':
     case 'L':
-      return SpanTag{TagPart::kEnd, type};
+      return SpanTag{TagPart::kLast, type};
     case 'S':
     case 'U':
       return SpanTag{TagPart::kSingle, type};

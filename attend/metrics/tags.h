@@ -16,7 +16,7 @@
 namespace attend {
 
 // What a tag says of its token.
-enum class TagPart { kOutside, kBegin, kInside, kEnd, kSingle };
+enum class TagPart { kOutside, kBegin, kInside, kLast, kSingle };
 
 struct SpanTag {
   TagPart part = TagPart::kOutside;

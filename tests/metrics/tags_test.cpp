@@ -99,7 +99,7 @@ TEST(Tags, MayFollowAllowsWhatMakesWholeSpans) {
     SCOPED_TRACE(name_from_value(kTagSchemes, scheme));
     const auto has = [&](const SpanTag& tag) {
       return scheme == TagScheme::kIobes ||
-             (tag.part != TagPart::kEnd && tag.part != TagPart::kSingle);
+             (tag.part != TagPart::kLast && tag.part != TagPart::kSingle);
     };
     size_t allowed = 0;
     for (size_t number = 0; number < 8 * 8 * 8; ++number) {
