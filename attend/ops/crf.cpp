@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "attend/base/error.h"
 #include "attend/base/parallel.h"
@@ -11,8 +10,6 @@
 
 namespace attend {
 namespace {
-
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 void check_crf(const Tensor& emissions, const Packing& packing, const CrfWeights& weights) {
   const size_t tags = emissions.rank() == 2 ? emissions.width() : 0;
@@ -72,7 +69,7 @@ std::vector<double> known_emissions(std::vector<double> emissions, GoldTags gold
     if (gold[t] == kIgnoredTarget) continue;
     const size_t tag = t * tags + static_cast<size_t>(gold[t]);
     const double kept = emissions[tag];
-    std::fill_n(emissions.begin() + static_cast<ptrdiff_t>(t * tags), tags, kImpossible);
+    std::fill_n(emissions.begin() + static_cast<ptrdiff_t>(t * tags), tags, kCrfImpossible);
     emissions[tag] = kept;
   }
   return emissions;
@@ -129,7 +126,7 @@ Tensor crf_log_likelihood(const Tensor& emissions, const Packing& packing, const
                                ? path_score(chain, scores, tags)
                                : chain.forward(known_emissions(scores, tags, chain.tags()).data(),
                                                tags.size(), alpha.data());
-      if (known == kImpossible) {
+      if (known == kCrfImpossible) {
         throw DataError(
             "crf: the tags of sequence {} are impossible: they need a start, a step or "
             "an end of weight -infinity",

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace attend {
 namespace {
 
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 // Sums of powers below this have lost digits, and powers above it are near the range of a double.
 constexpr double kSmallestSum = 1e-280, kLargestExponent = 600;
 
@@ -19,7 +17,7 @@ std::vector<double> doubles_of(const Tensor& x) {
 // e^(x - largest), and the largest.
 double powers_of(const double* x, size_t size, double* powers) {
   const double largest = *std::max_element(x, x + size);
-  const double offset = largest == kImpossible ? 0 : largest;
+  const double offset = largest == kCrfImpossible ? 0 : largest;
   for (size_t i = 0; i < size; ++i) powers[i] = std::exp(x[i] - offset);
   return offset;
 }
@@ -28,7 +26,7 @@ double powers_of(const double* x, size_t size, double* powers) {
 
 double log_sum_exp(const double* x, size_t size) {
   const double largest = *std::max_element(x, x + size);
-  if (largest == kImpossible) return kImpossible;
+  if (largest == kCrfImpossible) return kCrfImpossible;
   double sum = 0;
   for (size_t i = 0; i < size; ++i) sum += std::exp(x[i] - largest);
   return largest + std::log(sum);
@@ -39,13 +37,13 @@ CrfChain::CrfChain(const CrfWeights& weights)
       transitions_(doubles_of(weights.transitions)),
       start_(doubles_of(weights.start)),
       end_(doubles_of(weights.end)),
-      peaks_(tags_, kImpossible),
+      peaks_(tags_, kCrfImpossible),
       powers_(tags_ * tags_),
       powers_to_(tags_ * tags_) {
   for (size_t i = 0; i < tags_; ++i) {
     for (size_t j = 0; j < tags_; ++j) peaks_[j] = std::max(peaks_[j], transition(i, j));
   }
-  for (double& peak : peaks_) peak = peak == kImpossible ? 0 : peak;
+  for (double& peak : peaks_) peak = peak == kCrfImpossible ? 0 : peak;
   for (size_t i = 0; i < tags_; ++i) {
     for (size_t j = 0; j < tags_; ++j) {
       powers_[i * tags_ + j] = powers_to_[j * tags_ + i] = std::exp(transition(i, j) - peaks_[j]);

@@ -2,11 +2,15 @@
 // use outside crf*.cpp.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "attend/ops/crf.h"
 
 namespace attend {
+
+// The logarithm of no probability.
+inline constexpr double kCrfImpossible = -std::numeric_limits<double>::infinity();
 
 // Expected counts of transitions, starts and ends, summed over sequences.
 struct CrfCounts {

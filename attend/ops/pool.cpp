@@ -21,13 +21,13 @@ Tensor choices(const Tensor& x, const Tensor& y) {
   return any_needs_grad(std::span(&x, 1)) ? Tensor::like(y) : Tensor();
 }
 
-float* data_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
+float* choice_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
 
 Tensor max_windows(const Windows& windows, const Shape& shape, const Tensor& x,
                    const Packings& packings = {}) {
   Tensor y = Tensor::empty(shape);
   const Tensor choice = choices(x, y);
-  kernels::max_pool(windows, rows_of(x), y.data(), data_or_null(choice));
+  kernels::max_pool(windows, rows_of(x), y.data(), choice_or_null(choice));
   return record(y, {x}, [=, alive = packings](const Tensor& dy, Grads& grads) {
     const Gradient dx = grads.of(x);
     kernels::max_pool_backward(windows, choice.data(), dy.data(), mutable_rows_of(dx.tensor),
@@ -54,7 +54,7 @@ Tensor mean_windows(const MeanWindows& mean, const Shape& shape, const Tensor& x
 Tensor max_of_each(const Places& places, const Tensor& x, const Packings& packings = {}) {
   Tensor y = Tensor::empty({places.count, x.width()});
   const Tensor choice = choices(x, y);
-  kernels::max_each(places, rows_of(x), y.data(), data_or_null(choice));
+  kernels::max_each(places, rows_of(x), y.data(), choice_or_null(choice));
   return record(y, {x}, [=, alive = packings](const Tensor& dy, Grads& grads) {
     const Gradient dx = grads.of(x);
     kernels::max_each_backward(places, choice.data(), dy.data(), mutable_rows_of(dx.tensor),
