@@ -89,7 +89,7 @@ class LookingTest(PageTest):
     def test_a_model_without_a_lens_says_why(self):
         plain = self.find_model(lambda model: model["writes"] and not model["lens"], "without a lens")
         self.open_link(model=plain, view="lens", source="may")
-        self.assertIn("cannot be read by its output layer", self.browser.text("#view"))
+        self.assertIn("cannot read its other layers", self.browser.text("#view"))
 
     def test_a_head_is_switched_off_and_on_again(self):
         """By mouse and by key; what is written without it stands beside what was."""

@@ -256,7 +256,7 @@ class StateTest(PageTest):
                           "node?.dispatchEvent(new MouseEvent('click', {bubbles: true})); return node")
         self.browser.focus("#ways button:not([hidden])")
         self.browser.keys("]", "[", "]")
-        self.assertEqual(self.browser.run("return document.activeElement.textContent"), "back to the best")
+        self.assertEqual(self.browser.run("return document.activeElement.textContent"), "back to the best output")
 
     def test_the_tree_says_where_one_is(self):
         self.open_link(view="beam", source=options.sentence)
