@@ -115,6 +115,7 @@ class ExploreTest(PageTest):
     def test_zoom_has_ends_and_is_kept_in_the_link(self):
         is_at_end = "return document.querySelectorAll('#zoom button')[arguments[0]].disabled"
         self.write(options.sentence)
+        self.browser.settle()  # another map would be shown as a whole again
         self.browser.wait(is_at_end, 0)
         self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "+")
@@ -162,7 +163,7 @@ class ExploreTest(PageTest):
                                           ".map((option) => option.textContent)"), names)
         self.choose(0, f"{self.read}/{self.read}")
         self.wait_for_state("pair", f"{self.read}/{self.read}")
-        self.last_request("reduction=mean")
+        self.last_request(f"queries={self.read}&keys={self.read}")
         self.browser.click("[role=tab][value=model]")
         self.browser.wait("return document.querySelector('#controls .choice [aria-pressed=true]')?.textContent"
                           " === arguments[0]", names[1])
@@ -243,7 +244,7 @@ class ExploreTest(PageTest):
 
     def test_a_model_without_attention_says_so(self):
         plain = self.find_model(lambda model: not model["layers"], "without attention")
-        self.browser.run("location.hash = 'model=' + arguments[0]", plain)
+        self.open_model(plain)
         self.write(options.sentence)
         self.assertIn("no attention", self.browser.text("#view"))
         self.browser.click("[role=tab][value=beam]")
@@ -312,7 +313,7 @@ class ExploreTest(PageTest):
                        pair=f"{self.read}/{self.read}")
         rows = read_map(fetch(self.last_request("/map?")))
         self.assertGreaterEqual(len(rows), 1999)
-        self.browser.wait("return document.querySelector('.matrix canvas')")
+        self.browser.wait("return document.querySelector('.matrix canvas').width")
         self.browser.focus(".matrix")
         self.browser.keys("ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown")
         self.assertEqual(self.browser.text(".readout .value"), weight(rows[1][2]))
@@ -366,9 +367,11 @@ class ExploreTest(PageTest):
                           " [...document.querySelectorAll('.outputs p')].every((p) => p.textContent.startsWith('09'))")
 
     def test_an_empty_sentence_asks_for_one(self):
+        self.write(options.sentence)
+        self.assertIsNone(self.browser.run("return document.querySelector('#view > .empty')"))
         self.browser.type("#source", " ")
         self.browser.keys("Enter")
-        self.browser.wait("return document.querySelector('.empty')")
+        self.browser.wait("return document.querySelector('#view > .empty')")
 
     def test_views_and_keys_are_explained(self):
         self.browser.run("document.activeElement.blur()")

@@ -15,8 +15,7 @@ class FirstTest(PageTest):
     def setUp(self):
         super().setUp()
         self.browser.run("localStorage.removeItem('attend-inputs')")
-        self.browser.run("location.reload()")
-        self.browser.wait("return document.querySelector('#model').options.length")
+        self.load_again()
 
     def tearDown(self):
         self.browser.resize(1280, 800)
@@ -30,7 +29,7 @@ class FirstTest(PageTest):
     def test_inputs_on_offer_are_of_the_model(self):
         for model in self.models:
             with self.subTest(model["name"]):
-                self.browser.run("location.hash = 'model=' + arguments[0]", model["id"])
+                self.open_model(model["id"])
                 texts = [" · ".join(texts) for texts in model["examples"]]
                 self.assertTrue(texts)
                 self.browser.wait(f"{OFFERED}.join() === arguments[0]", ",".join(texts))
@@ -55,15 +54,17 @@ class FirstTest(PageTest):
 
     def test_what_was_kept_by_something_else_does_no_harm(self):
         for kept in ("{", "7", "[[1]]", json.dumps([[self.models[0]["name"], [{"source": 5}]]])):
-            self.browser.run("localStorage.setItem('attend-inputs', arguments[0]); location.reload()", kept)
+            self.browser.run("localStorage.setItem('attend-inputs', arguments[0])", kept)
+            self.load_again()
             self.browser.wait("return document.querySelector('.example')")
             self.write("may")
+            self.wait_for_state("source", "may")  # until then the address is as empty as it becomes below
             self.browser.run("location.hash = ''")
             self.browser.wait(f"{OFFERED}[0] === 'may'")
 
     def test_a_model_without_attention_offers_inputs_as_well(self):
         plain = self.find_model(lambda model: not model["layers"], "without attention")
-        self.browser.run("location.hash = 'model=' + arguments[0]", plain)
+        self.open_model(plain)
         self.browser.wait("return document.querySelector('#view').textContent.includes('no attention')")
         self.browser.find(".example")
 

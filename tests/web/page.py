@@ -74,11 +74,19 @@ class PageTest(unittest.TestCase):
         self.browser.open("about:blank")
         self.browser.requests()
         self.browser.complaints()
+        self.browser.hover(0, 0)  # away from where the test before has left the mouse
         self.browser.open(options.address)
-        self.browser.wait("return document.querySelector('#model').options.length")
+        self.wait_for_models()
 
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
+
+    def wait_for_models(self):
+        self.browser.wait("return document.querySelector('#model').options.length")
+
+    def load_again(self):
+        self.browser.reload()
+        self.wait_for_models()
 
     def write(self, sentence):
         """Types a sentence as a person does, and waits until its output stands there."""
@@ -122,6 +130,7 @@ class PageTest(unittest.TestCase):
 
     def items_read(self):
         """The items of the sequence that was read, as the page asked for them last."""
+        self.browser.settle()  # what it asked for before that is not the last
         sequences = json.loads(fetch(self.last_request("/sequences?")))["sequences"]
         return next(sequence["items"] for sequence in sequences if sequence["name"] == self.read)
 
@@ -172,12 +181,15 @@ class PageTest(unittest.TestCase):
         end = time.monotonic() + self.browser.patience
         while time.monotonic() < end:
             done = [path for path in folder.iterdir() if path.suffix == f".{kind}"]
-            if done and done[0].stat().st_size:
-                time.sleep(0.1)
+            if done:  # a file has its name once it is whole
                 return done[0].read_bytes()
             time.sleep(0.05)
         raise TimeoutError(f"no .{kind} was saved; {self.browser.text('#notice')}")
 
-    def open_the_model_of_bytes(self):
-        model = self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes")
+    def open_model(self, model):
+        """Opens a model by the address, and waits until the page shows it."""
         self.browser.run("location.hash = 'model=' + arguments[0]", model)
+        self.browser.wait("return document.querySelector('#model').value === String(arguments[0])", model)
+
+    def open_the_model_of_bytes(self):
+        self.open_model(self.find_model(lambda model: model["name"].endswith("bytes"), "of bytes"))

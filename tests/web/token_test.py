@@ -23,7 +23,7 @@ class TokenTest(PageTest):
 
     def test_links_and_another_load_need_no_token(self):
         self.open_link(source=options.sentence, view="beam")
-        self.browser.run("location.reload()")
+        self.browser.reload()
         self.wait_until_written()
         self.assertEqual(self.state()["view"], "beam")
 
@@ -47,7 +47,7 @@ class TokenTest(PageTest):
         self.wait_for_refusal()
         self.browser.run("localStorage.setItem('attend-token', arguments[0])", options.token)  # as another tab does
         self.browser.click("#notice button")
-        self.browser.wait("return document.querySelector('#model').options.length")
+        self.wait_for_models()
 
     def test_two_explorers_do_not_disturb_each_other(self):
         server = subprocess.Popen([options.attend, "explore", options.models[0], "--port", "0"],

@@ -132,10 +132,12 @@ class ViewsTest(PageTest):
             const asked = window.fetch;
             window.fetch = async (address, given) => {
               if (!String(address).includes('flow')) return asked(address, given);
+              window.isAsked = true;
               while (!window.isLeft) await new Promise((then) => setTimeout(then, 10));
               return new Response('{"error": "no such flow"}', { status: 400 });
             };""")
         self.choose(1, "flow")
+        self.browser.wait("return window.isAsked")
         self.browser.click("[role=tab][value=next]")
         self.browser.wait("return document.querySelector('.card')")
         self.browser.run("window.isLeft = true")
@@ -162,6 +164,7 @@ class ViewsTest(PageTest):
 
     def test_a_link_may_ask_for_a_wide_beam(self):
         self.open_link(source="may", beam=32, top=50)
+        self.browser.settle()
         self.browser.requests()
         self.browser.click("#write")
         self.last_request("/api/runs")

@@ -90,9 +90,10 @@ class Browser:
             self.driver.stdout.close()
 
     def resize(self, width, height):
-        """Sets the size of the page itself, as a phone of that size would have it."""
+        """Sets the size of the page itself, as a phone of that size would have it, and waits until it has that size."""
         self.devtools("Emulation.setDeviceMetricsOverride",
                       {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        self.wait("return innerWidth === arguments[0] && innerHeight === arguments[1]", width, height)
 
     def save_downloads_in(self, folder):
         self.devtools("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
@@ -136,6 +137,10 @@ class Browser:
 
     def click_at(self, x, y):
         self._mouse(x, y, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+
+    def reload(self):
+        """Loads the page again; unlike after location.reload(), the page before is gone when this returns."""
+        self._call("POST", self.session + "/refresh", {})
 
     def back(self):
         """To the page before this one; unlike history.back(), which a page that has just come may not heed."""
