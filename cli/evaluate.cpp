@@ -7,6 +7,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/io/json_text.h"
 #include "cli/commands.h"
 #include "cli/evaluate_parts.h"
 #include "cli/help.h"
@@ -15,36 +16,50 @@
 namespace attend::cli {
 namespace {
 
-Results evaluate_texts(const EvaluateOptions& options) {
+Evaluation evaluate_texts(const EvaluateOptions& options) {
   EvaluatedTexts texts{read_lines(options.hypotheses), {}};
   for (const auto& file : options.references) {
     add_reference(texts, file, texts.hypotheses.size(), options.hypotheses);
   }
-  return measure_texts(options, texts);
+  Evaluation found{.results = measure_texts(options, texts)};
+  if (!options.table) return found;
+  const MetricSettings settings = metric_settings(options);
+  LabelLines lines = label_lines(texts, settings);
+  const auto of_spans = [](const auto& result) { return result.first.starts_with("span_"); };
+  const bool spans = std::ranges::any_of(found.results, of_spans);
+  if (!spans || !std::ranges::all_of(found.results, of_spans)) {
+    found.add_table(options, count_labels(lines));
+  }
+  if (lines.format == TagFormat::kNone) lines.format = TagFormat::kLines;
+  if (spans) found.add_table(options, count_spans(lines, settings.scheme));
+  return found;
 }
 
-void print(const Results& results, bool json) {
+void print(const Evaluation& evaluation, bool json) {
   if (!json) {
-    for (const auto& [name, result] : results) {
-      const std::string score =
-          std::isfinite(result.score) ? fmt::format("{:.2f}", result.score) : "n/a";
+    for (const auto& [name, result] : evaluation.results) {
+      const std::string score = std::isfinite(result.score)
+                                    ? fmt::format("{:.{}f}", result.score, result.decimals)
+                                    : "n/a";
       fmt::print("{:<22}{:>8}  {}\n", name, score, result.detail);
     }
+    fmt::print("{}", evaluation.tables);
     return;
   }
   nlohmann::ordered_json object;
-  for (const auto& [name, result] : results) {
+  for (const auto& [name, result] : evaluation.results) {
     nlohmann::ordered_json entry = {{"score", result.score}};
     entry.update(result.figures);
     object[std::string(name)] = entry;
   }
-  fmt::print("{}\n", object.dump());
+  object.update(evaluation.parts);
+  fmt::print("{}\n", json_text(object));
 }
 
 int run_evaluate(const EvaluateOptions& options) {
   if (options.with_model() && !options.gold.empty()) return rank_layers(options);
   print(options.with_model()          ? evaluate_model(options)
-        : !options.alignments.empty() ? evaluate_alignments(options)
+        : !options.alignments.empty() ? Evaluation{.results = evaluate_alignments(options)}
                                       : evaluate_texts(options),
         options.json);
   return 0;
@@ -67,7 +82,7 @@ void check_needless(const EvaluateOptions& options) {
   if (!options.with_model()) {
     const char* const why = "goes with a model";
     refuse({"--source", "--target", "--text", "--label", "--batch-tokens", "--longest-line"}, why);
-    refuse({"--context", "--stride", "--documents"}, why);
+    refuse({"--context", "--stride", "--documents", "--errors"}, why);
     refuse_search_flags(options.search, why);
   }
   if (options.with_model() && !options.metrics.empty() &&
@@ -79,6 +94,7 @@ void check_needless(const EvaluateOptions& options) {
   if (!options.gold.empty()) {
     const char* const why = "does not go with --gold, which is about links of words";
     refuse({"--references", "--metric", "--grouped", "--lowercase", "--tokenize"}, why);
+    refuse({"--table", "--errors", "--tag-format", "--scheme"}, why);
     refuse_search_flags(options.search, why);
   }
 }
@@ -117,7 +133,9 @@ void check(const EvaluateOptions& options) {
 
 std::vector<std::string> metric_names() {
   std::vector<std::string> names;
-  for (const TextMetric& metric : text_metrics()) names.emplace_back(metric.name);
+  for (const TextMetric& metric : text_metrics()) {
+    if (std::ranges::count(names, metric.name) == 0) names.emplace_back(metric.name);
+  }
   names.emplace_back(kPerplexity);
   return names;
 }
@@ -138,14 +156,14 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
       ->type_name("FILE");
   parser.add_option("--label", options.label, "the right labels, line by line as the text")
       ->type_name("FILE");
-  CLI::Option* hypotheses =
-      parser.add_option("--hypotheses", options.hypotheses, "translations, instead of a model's")
-          ->type_name("FILE");
+  CLI::Option* hypotheses = parser
+                                .add_option("--hypotheses", options.hypotheses,
+                                            "translations, labels or tags, instead of a model's")
+                                ->type_name("FILE");
   CLI::Option* references =
       parser
           .add_option("--references", options.references,
-                      "what they should be; several files for several references, where an empty "
-                      "line is none")
+                      "what they should be; of several files, an empty line is none")
           ->type_name("FILE");
   hypotheses->needs(references);
   CLI::Option* alignments =
@@ -172,25 +190,57 @@ void add_reference(EvaluatedTexts& texts, const std::filesystem::path& file, siz
   }
 }
 
+MetricSettings metric_settings(const EvaluateOptions& options) {
+  return {.lowercase = options.lowercase,
+          .tokens = value_from_name(kBleuTokens, "tokenisation", options.tokenize),
+          .tags = options.tag_format.empty()
+                      ? TagFormat::kNone
+                      : value_from_name(kTagFormats, "tag format", options.tag_format),
+          .scheme = value_from_name(kTagSchemes, "tag scheme", options.scheme)};
+}
+
+// Tags are measured as labels and as spans, other lines as texts; and as what was asked for.
 Results measure_texts(const EvaluateOptions& options, const EvaluatedTexts& texts) {
-  const MetricSettings settings{options.lowercase,
-                                value_from_name(kBleuTokens, "tokenisation", options.tokenize)};
+  const MetricSettings settings = metric_settings(options);
+  const bool tags = settings.tags != TagFormat::kNone;
   Results results;
   for (const TextMetric& metric : text_metrics()) {
-    if (!options.chosen(metric.name, metric.usual)) continue;
+    const bool of_texts = metric.of == MetricOf::kTexts;
+    if (!options.chosen(metric.name, metric.usual && of_texts != tags)) continue;
+    // The accuracy is that of lines, or of tags.
+    if (metric.name == kAccuracy && of_texts == tags) continue;
+    if (tags && (of_texts || metric.of == MetricOf::kNumbers)) {
+      throw ConfigError("evaluate: --metric {} does not apply to tags", metric.name);
+    }
+    if (options.metrics.empty() && metric.of == MetricOf::kSpans &&
+        !are_span_tags(label_lines(texts, settings))) {
+      continue;
+    }
     results.emplace_back(metric.name, metric.measure(texts, settings));
   }
   return results;
 }
 
+void Evaluation::add_table(const EvaluateOptions& options, const LabelCounts& labels) {
+  if (!options.table) return;
+  tables += class_table(labels);
+  parts["labels"] = class_json(labels);
+  parts["confusion"] = confusion_json(labels);
+}
+
+void Evaluation::add_table(const EvaluateOptions& options, const SpanCounts& spans) {
+  if (!options.table) return;
+  tables += class_table(spans);
+  parts["spans"] = class_json(spans);
+}
+
 Command add_evaluate(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("evaluate", "Measure translations, a model, or alignments");
+  CLI::App* parser = app.add_subcommand("evaluate", "Measure a model, texts, labels, or alignments");
   auto options = std::make_shared<EvaluateOptions>();
   add_inputs(*parser, *options);
   parser
       ->add_option("--metric", options->metrics,
-                   "what to measure; repeat for more (all that apply but chrf++ and "
-                   "character_error_rate)")
+                   "what to measure; repeat for more (those that are usual for such texts)")
       ->check(CLI::IsMember(metric_names()).description(""))
       ->type_name(choices_text(metric_names()))
       ->expected(1)
@@ -201,18 +251,36 @@ Command add_evaluate(CLI::App& app) {
   parser->add_option("--tokenize", options->tokenize, "of BLEU (13a)")
       ->check(CLI::IsMember({"13a", "none", "char"}).description(""))
       ->type_name("{13a,none,char}");
+  parser
+      ->add_option("--tag-format", options->tag_format,
+                   "lines hold tags: those of a text, with spaces between (lines), or columns of a "
+                   "token, its tag last, and a blank line after each text (conll)")
+      ->check(CLI::IsMember({"lines", "conll"}).description(""))
+      ->type_name("{lines,conll}");
+  parser
+      ->add_option("--scheme", options->scheme,
+                   "of spans in tags: any, with repairs, or the rules of one (any)")
+      ->check(CLI::IsMember({"any", "iob1", "iob2", "iobes"}).description(""))
+      ->type_name("{any,iob1,iob2,iobes}");
+  parser->add_flag("--table", options->table,
+                   "precision, recall and F1 of each label, and mistaken labels");
+  parser
+      ->add_option("--errors", options->errors,
+                   "model that gives labels: show its N most confident mistakes")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000));
   parser->add_flag("--json", options->json, "one JSON object");
   options->batching.add(*parser, false);
   options->reading.add(*parser, TextReading());
   options->search.add_all_but("n_best", *parser, SearchConfig());  // the best is measured
-  show_in_help(*parser, {"--stride", "--beam"});
-  hide_in_help(*parser,
-               {"--grouped", "--lowercase", "--tokenize", "--batch-tokens", "--longest-line"});
+  show_in_help(*parser, {"--beam"});
+  hide_in_help(*parser, {"--grouped", "--lowercase", "--tokenize", "--tag-format", "--scheme",
+                         "--batch-tokens", "--longest-line"});
   parser->footer(
       "Examples:\n"
-      "  attend evaluate --hypotheses out.txt --references test.en\n"
       "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"
-      "  attend evaluate model --text reviews.txt --label stars.txt\n"
+      "  attend evaluate model --text reviews.txt --label stars.txt --table --errors 20\n"
+      "  attend evaluate --hypotheses out.txt --references stars.txt --metric f1_macro\n"
       "  attend evaluate model --text rest.txt --stride 64     (a language model)\n"
       "  attend evaluate model --source dev.de --target dev.en --gold dev.links\n"
       "The last one finds the layer and head that align words best, for --alignment-layer best.");

@@ -7,7 +7,6 @@
 #include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
-#include "attend/decode/labels.h"
 #include "attend/decode/score.h"
 #include "attend/decode/text_likelihood.h"
 #include "attend/decode/translator.h"
@@ -18,13 +17,6 @@
 
 namespace attend::cli {
 namespace {
-
-MetricResult perplexity_result(const LikelihoodStats& stats, std::string_view unit) {
-  const double nats = nats_per_token(stats);
-  return {perplexity(stats),
-          fmt::format("{:.4f} nats in each of {}", nats, counted(stats.tokens, unit)),
-          {{"nats_per_token", nats}, {"tokens", stats.tokens}}};
-}
 
 MetricResult measure_perplexity(const TextModel& model, std::span<const std::string> sources,
                                 std::span<const std::string> targets, size_t batch) {
@@ -42,27 +34,6 @@ void add_references(EvaluatedTexts& texts, const ReferenceTexts& right) {
   for (size_t n = 0; n < most; ++n) {
     auto& file = texts.references.emplace_back();
     for (const auto& targets : right.targets) file.push_back(n < targets.size() ? targets[n] : "");
-  }
-}
-
-// Before any work: a line that is too long for the model.
-void check_lengths(const EvaluateOptions& options, const TextModel& model, const ColumnSpec& column,
-                   std::span<const std::string> lines, const std::filesystem::path& file) {
-  const LineLimit limit = line_limit(column, options.batching.longest_line);
-  const Tokenizer& tokenizer = model.tokenizer(column.name);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t tokens = tokenizer.encode(lines[i]).size();
-    if (!limit.allows(tokens)) limit.fail(fmt::format("{}:{}", file.string(), i + 1), tokens);
-  }
-}
-
-// Metrics that were asked for and mean nothing for this model.
-void check_metrics(const EvaluateOptions& options, std::initializer_list<std::string_view> possible,
-                   std::string_view what) {
-  for (const std::string& name : options.metrics) {
-    if (std::ranges::find(possible, name) != possible.end()) continue;
-    throw ConfigError("evaluate: --metric {} does not apply to {}; use {}", name, what,
-                      fmt::join(possible, " or "));
   }
 }
 
@@ -96,7 +67,8 @@ Results evaluate_generator(const EvaluateOptions& options, const TextModel& mode
 
 // A model that reads nothing but what it writes: documents, through a window that slides.
 Results evaluate_language_model(const EvaluateOptions& options, const TextModel& model) {
-  check_metrics(options, {kPerplexity}, "a model that continues a text");
+  static constexpr std::string_view kMetrics[] = {kPerplexity};
+  check_metrics(options, kMetrics, "a model that continues a text");
   if (options.text.empty()) {
     throw ConfigError("evaluate: the model continues a text; give --text FILE");
   }
@@ -136,48 +108,9 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
            {text.bits_per_byte(), counted(text.bytes, "byte"), {{"bytes", text.bytes}}}}};
 }
 
-// Labels that the model does not have count as wrong, and are left out of the perplexity.
-Results evaluate_classifier(const EvaluateOptions& options, const TextModel& model) {
-  check_metrics(options, {kAccuracy, kPerplexity}, "a model that gives labels");
-  const char* const why = "does not go with a model that gives labels, which writes no text";
-  refuse_options(options, {"--references", "--grouped", "--lowercase", "--tokenize"}, why);
-  refuse_search_flags(options.search, why);
-  if (options.text.size() > 1) {
-    throw ConfigError("evaluate: a model that gives labels reads one file; give --text once");
-  }
-  const std::filesystem::path& text = options.text.empty() ? options.source : options.text.front();
-  const std::filesystem::path& label = options.label.empty() ? options.target : options.label;
-  const LinePairs pairs =
-      read_pairs(text, label, {.first = "text", .second = "label", .option = "--label"});
-  check_lengths(options, model, *model.read(), pairs.sources, text);
-  const Tokenizer& tokenizer = model.tokenizer("label");
-  const auto all = label_log_probabilities(model, pairs.sources, options.batching.batch_tokens);
-  LikelihoodStats stats;
-  size_t right = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::vector<int32_t> ids = tokenizer.encode(pairs.targets[i]);
-    const int32_t number = ids.size() == 1 ? ids.front() - tokenizer.first_piece() : -1;
-    if (number < 0) continue;
-    stats += {all[i][static_cast<size_t>(number)], 1};
-    right += best_labels(all[i], 1).front().number == static_cast<size_t>(number) ? 1 : 0;
-  }
-  Results results;
-  if (options.chosen(kAccuracy, true)) {
-    const double accuracy = 100.0 * static_cast<double>(right) / static_cast<double>(all.size());
-    results.push_back({kAccuracy,
-                       {accuracy,
-                        fmt::format("{} of {}", right, counted(all.size(), "line")),
-                        {{"right", right}, {"lines", all.size()}}}});
-  }
-  if (options.chosen(kPerplexity, true) && stats.tokens > 0) {
-    results.emplace_back(kPerplexity, perplexity_result(stats, "label"));
-  }
-  return results;
-}
-
 }  // namespace
 
-Results evaluate_model(const EvaluateOptions& options) {
+Evaluation evaluate_model(const EvaluateOptions& options) {
   const TextModel model = TextModel::load(options.model);
   model.model->pack();
   const bool language_model = model.model->generator() != nullptr && !model.read();
@@ -188,8 +121,40 @@ Results evaluate_model(const EvaluateOptions& options) {
   }
   if (model.model->classifier() != nullptr) return evaluate_classifier(options, model);
   model.generator();  // says what it is if it does not write either
-  return language_model ? evaluate_language_model(options, model)
-                        : evaluate_generator(options, model);
+  refuse_options(options, {"--table", "--errors", "--tag-format", "--scheme"},
+                 "does not go with a model that writes texts");
+  return {.results = language_model ? evaluate_language_model(options, model)
+                                    : evaluate_generator(options, model)};
+}
+
+MetricResult perplexity_result(const LikelihoodStats& stats, std::string_view unit) {
+  const double nats = nats_per_token(stats);
+  return {perplexity(stats),
+          fmt::format("{:.4f} nats in each of {}", nats, counted(stats.tokens, unit)),
+          {{"nats_per_token", nats}, {"tokens", stats.tokens}}};
+}
+
+void check_metrics(const EvaluateOptions& options, std::span<const std::string_view> possible,
+                   std::string_view what) {
+  for (const std::string& name : options.metrics) {
+    if (std::ranges::find(possible, name) != possible.end()) continue;
+    std::string names(possible.front());
+    for (size_t i = 1; i < possible.size(); ++i) {
+      names += i + 1 == possible.size() ? " or " : ", ";
+      names += possible[i];
+    }
+    throw ConfigError("evaluate: --metric {} does not apply to {}; use {}", name, what, names);
+  }
+}
+
+void check_lengths(const EvaluateOptions& options, const TextModel& model, const ColumnSpec& column,
+                   std::span<const std::string> lines, const std::filesystem::path& file) {
+  const LineLimit limit = line_limit(column, options.batching.longest_line);
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t tokens = tokenizer.encode(lines[i]).size();
+    if (!limit.allows(tokens)) limit.fail(fmt::format("{}:{}", file.string(), i + 1), tokens);
+  }
 }
 
 LinePairs source_pairs(const EvaluateOptions& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "attend/base/limits.h"
 #include "attend/data/documents.h"
+#include "attend/metrics/perplexity.h"
 #include "attend/models/text_model.h"
 #include "cli/config_flags.h"
 #include "cli/evaluate_metrics.h"
@@ -44,8 +46,9 @@ struct EvaluateOptions {
   std::filesystem::path model, source, target, label, hypotheses, alignments, gold;
   std::vector<std::filesystem::path> text, references;
   std::vector<std::string> metrics;
-  std::string tokenize = "13a";
-  bool lowercase = false, grouped = false, json = false;
+  std::string tokenize = "13a", tag_format, scheme = "any";
+  bool lowercase = false, grouped = false, json = false, table = false;
+  size_t errors = 0;
   Batching batching;
   ConfigFlags search, reading;  // TextReading
   const CLI::App* parser = nullptr;
@@ -66,12 +69,35 @@ inline void refuse_options(const EvaluateOptions& options, std::initializer_list
 
 using Results = std::vector<std::pair<std::string_view, MetricResult>>;
 
+// The metrics, and what was asked for beside them: tables for a person, and parts of the JSON
+// object for a program.
+struct Evaluation {
+  Results results = {};
+  std::string tables = {};
+  nlohmann::ordered_json parts = nlohmann::ordered_json::object();
+
+  // Tables by class, if they were asked for.
+  void add_table(const EvaluateOptions& options, const LabelCounts& labels);
+  void add_table(const EvaluateOptions& options, const SpanCounts& spans);
+};
+
 // What a model does with text whose right answers are known.
-Results evaluate_model(const EvaluateOptions& options);
+Evaluation evaluate_model(const EvaluateOptions& options);
 
 // Given links against gold ones; and the error rate of every layer and head of a model.
 Results evaluate_alignments(const EvaluateOptions& options);
 int rank_layers(const EvaluateOptions& options);
+
+// A model that labels texts. Labels that it does not have count as wrong, and are left out of the
+// perplexity.
+Evaluation evaluate_classifier(const EvaluateOptions& options, const TextModel& model);
+// Throws ConfigError for metrics that were asked for and mean nothing for this model.
+void check_metrics(const EvaluateOptions& options, std::span<const std::string_view> possible,
+                   std::string_view what);
+MetricResult perplexity_result(const LikelihoodStats& stats, std::string_view unit);
+
+// How metrics measure, by the options.
+MetricSettings metric_settings(const EvaluateOptions& options);
 
 // Texts by the metrics that were chosen, and one more file of references for them.
 Results measure_texts(const EvaluateOptions& options, const EvaluatedTexts& texts);
@@ -83,5 +109,7 @@ void add_reference(EvaluatedTexts& texts, const std::filesystem::path& file, siz
 LinePairs source_pairs(const EvaluateOptions& options);
 // Before any work: DataError for a line that is too long for the model.
 void check_lengths(const EvaluateOptions& options, const TextModel& model, const LinePairs& pairs);
+void check_lengths(const EvaluateOptions& options, const TextModel& model, const ColumnSpec& column,
+                   std::span<const std::string> lines, const std::filesystem::path& file);
 
 }  // namespace attend::cli

@@ -141,6 +141,43 @@ file(WRITE ${WORK}/blank "\n\n")
 expect(0 "error_rate +n/a  8 edits in 0 words" evaluate --hypotheses ${WORK}/out --references ${WORK}/blank
   --metric error_rate)
 
+# Labels, tags and numbers against each other.
+file(WRITE ${WORK}/gold-labels "good\nbad\ngood\nbad \ngood\n")
+file(WRITE ${WORK}/labels "good\nbad\nbad\nbad\nfair\n")
+set(labels evaluate --hypotheses ${WORK}/labels --references ${WORK}/gold-labels)
+expect(0 "^f1_macro +43.33  3 labels, 5 lines\nf1_weighted +62.00  [^\n]*\nmatthews +0.4629  3 labels, 5 lines\n$" ${labels}
+  --metric matthews --metric f1_macro --metric f1_weighted)
+expect(0 "\nbad +66.67 +100.00 +80.00 +2 +3\nfair .*\ngood +1 +1 +1\n$" ${labels} --metric f1_micro --table)
+expect(0 "^{.f1_macro.:{.score.:43.3.*.precision.:55.5.*.labels.:{.bad.:{.*.correct.:2},.fair.*.confusion.:{.good.:{"
+  ${labels} --metric f1_macro --table --json)
+expect(1 "line 1: 'good' is not a number" ${labels} --metric pearson)
+expect(1 "one right answer, but there are 2 references" ${labels} ${WORK}/gold-labels --metric matthews)
+expect(2 "--errors: goes with a model" ${labels} --errors 3)
+file(WRITE ${WORK}/gold-tags "John B-PER\nSmith I-PER\nruns O\n\nParis B-LOC\n")
+file(WRITE ${WORK}/tags "John B-PER\nSmith O\nruns O\n\nParis B-LOC\n")
+set(tags evaluate --hypotheses ${WORK}/tags --references ${WORK}/gold-tags)
+expect(0 "^accuracy +75.00  3 of 4 tags\nf1_macro +66.67  .*\nspan_f1 +50.00  precision 50.00 recall 50.00, 2 spans, 2 predicted\n$"
+  ${tags} --tag-format conll)
+expect(0 "\nspans [^\n]*\nLOC +100.00 +100.00 +100.00 +1 +1\nPER +0.00 +0.00 +0.00 +1 +1\n$" ${tags} --tag-format conll
+  --metric span_f1 --table)
+expect(1 "text 1: 'John' is not a tag of spans.*give --tag-format conll" ${tags} --metric span_f1)
+expect(1 "--metric bleu does not apply to tags" ${tags} --tag-format conll --metric bleu)
+file(WRITE ${WORK}/gold-tags "I-PER I-PER O\nB-LOC\n")
+file(WRITE ${WORK}/tags "I-PER I-PER O\nB-LOC\n")
+expect(0 "^span_f1 +100.00  " ${tags} --metric span_f1 --scheme iob2)
+expect(0 "1 span, 1 predicted" ${tags} --metric span_f1 --scheme iob2)
+expect(0 "2 spans, 2 predicted" ${tags} --metric span_f1)
+file(WRITE ${WORK}/tags "I-PER O\nB-LOC\n")
+expect(1 "text 1 has 3 gold tags but 2 predicted tags" ${tags} --metric span_f1)
+file(WRITE ${WORK}/tags "NN VB NN\nNN\n")
+file(WRITE ${WORK}/gold-tags "NN NN NN\nNN\n")
+expect(0 "^accuracy +75.00  3 of 4 tags\nf1_macro [^\n]*\n$" ${tags} --tag-format lines)
+file(WRITE ${WORK}/gold-numbers "1\n2.5\n3\n")
+file(WRITE ${WORK}/guessed-numbers "1\n 2\n3\n")
+expect(0 "^pearson +0.9608  3 numbers\nspearman +1.0000  .*\nmean_squared_error +0.0833  .*\nmean_absolute_error +0.1667 "
+  evaluate --hypotheses ${WORK}/guessed-numbers --references ${WORK}/gold-numbers --metric pearson --metric spearman
+  --metric mean_squared_error --metric mean_absolute_error)
+
 # Tokenizers.
 expect(0 "words: 10 tokens, word" tokenizer train ${WORK}/ref --kind word --out ${WORK}/words)
 set(INPUT ${WORK}/ref)

@@ -273,12 +273,31 @@ expect(0 "^{.line.:0,.text.:.a fine film.,.labels.:\\[{.label.:.very good.,.prob
 expect(0 "^(very good|bad)\t[01][.][0-9]+\n$" classify ${WORK}/label --input ${WORK}/blank)
 expect(1 "texts:1: the line has 3 tokens, but at most 2 are allowed" classify ${WORK}/label --input ${WORK}/texts
   --longest-line 2)
-expect(0 "^accuracy +100.00  4 of 4 lines\nperplexity +1[.][0-9]+  .*4 labels\n$" evaluate ${WORK}/label ${files})
+expect(0 "^accuracy +100.00  4 of 4 lines\nf1_macro +100.00  2 labels, 4 lines\nperplexity +1[.][0-9]+  .*4 labels\n$" evaluate ${WORK}/label ${files})
 expect(0 "accuracy +100.00  4 of 4 lines" evaluate ${WORK}/label --source ${WORK}/texts --target ${WORK}/labels
   --metric accuracy)
 file(WRITE ${WORK}/other-labels "worse\nworse\nworse\nworse\n")
-expect(0 "^accuracy +0.00  0 of 4 lines\n$" evaluate ${WORK}/label --text ${WORK}/texts --label ${WORK}/other-labels)
-expect(1 "--metric bleu does not apply to a model that gives labels; use accuracy or perplexity" evaluate
+expect(0 "^accuracy +0.00  0 of 4 lines\nf1_macro +0.00  [^\n]*\n$" evaluate ${WORK}/label --text ${WORK}/texts
+  --label ${WORK}/other-labels)
+file(WRITE ${WORK}/other-labels "very good\nvery good\nbad\nfair\n")
+set(mistaken evaluate ${WORK}/label --text ${WORK}/texts --label ${WORK}/other-labels)
+expect(0 "^matthews +-0.2236  3 labels, 4 lines\n\nlabel .*\nvery good +50.00 +50.00 +50.00 +2 +2\n" ${mistaken}
+  --metric matthews --table)
+# The most confident mistakes come first.
+expect(0 "\nline\tgold\tpredicted\tprobability\ttext\n[234]\t[^\n]*\n[234]\t[^\n]*\n$" ${mistaken} --errors 2)
+expect(0 "." ${mistaken} --errors 9 --json)
+string(JSON count LENGTH "${OUT}" errors)
+expect_equal("${count}" "3" "mistakes")
+string(JSON first GET "${OUT}" errors 0 probability)
+string(JSON last GET "${OUT}" errors 2 probability)
+if(first LESS last)
+  message(FATAL_ERROR "mistakes are not sorted: ${OUT}")
+endif()
+expect(0 "{.line.:4,.gold.:.fair.,.predicted.:.bad.,.probability.:0[.0-9]+,.text.:.dull and long.}" ${mistaken} --errors 9 --json)
+expect(2 "--tag-format: goes with tags" ${mistaken} --tag-format conll)
+expect(2 "--errors: does not go with a model that writes texts" evaluate ${model} --source ${WORK}/words
+  --target ${WORK}/numbers --errors 2)
+expect(1 "--metric bleu does not apply to a model that gives labels; use accuracy, f1_macro, .* or perplexity" evaluate
   ${WORK}/label ${files} --metric bleu)
 expect(0 "label, preset label.*label: 2 tokens, line.*transformer.width +32.*pooling +attention" info ${WORK}/label)
 set(INPUT ${WORK}/labels)

@@ -49,6 +49,8 @@ class Confusion {
   uint64_t correct() const { return correct_; }
   // How many records of label `gold` were predicted to have label `predicted`.
   uint64_t count(size_t gold, size_t predicted) const;
+  // The pairs of gold and predicted labels that occur, with their records.
+  const std::map<std::pair<size_t, size_t>, uint64_t>& cells() const { return cells_; }
   // By label, up to the largest that occurred.
   std::span<const ClassCounts> classes() const { return classes_; }
 
