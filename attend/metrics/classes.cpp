@@ -6,7 +6,7 @@
 namespace attend {
 namespace {
 
-double ratio(double part, double whole) { return whole == 0 ? 0 : part / whole; }
+double ratio_or_zero(double part, double whole) { return whole == 0 ? 0 : part / whole; }
 
 }  // namespace
 
@@ -21,7 +21,8 @@ ClassScore class_score(const ClassCounts& counts) {
   const double correct = 100 * static_cast<double>(counts.correct),
                gold = static_cast<double>(counts.gold),
                predicted = static_cast<double>(counts.predicted);
-  return {ratio(correct, predicted), ratio(correct, gold), ratio(2 * correct, gold + predicted)};
+  return {ratio_or_zero(correct, predicted), ratio_or_zero(correct, gold),
+          ratio_or_zero(2 * correct, gold + predicted)};
 }
 
 ClassScore average_score(std::span<const ClassCounts> classes, ClassAverage average) {
@@ -39,7 +40,8 @@ ClassScore average_score(std::span<const ClassCounts> classes, ClassAverage aver
     sum.f1 += weight * score.f1;
     weights += weight;
   }
-  return {ratio(sum.precision, weights), ratio(sum.recall, weights), ratio(sum.f1, weights)};
+  return {ratio_or_zero(sum.precision, weights), ratio_or_zero(sum.recall, weights),
+          ratio_or_zero(sum.f1, weights)};
 }
 
 void Confusion::add(size_t gold, size_t predicted, uint64_t records) {
@@ -66,8 +68,8 @@ uint64_t Confusion::count(size_t gold, size_t predicted) const {
 }
 
 double accuracy(const Confusion& confusion) {
-  return ratio(100 * static_cast<double>(confusion.correct()),
-               static_cast<double>(confusion.records()));
+  return ratio_or_zero(100 * static_cast<double>(confusion.correct()),
+                       static_cast<double>(confusion.records()));
 }
 
 double matthews_correlation(const Confusion& confusion) {
@@ -81,7 +83,7 @@ double matthews_correlation(const Confusion& confusion) {
   }
   const double records = static_cast<double>(confusion.records()),
                correct = static_cast<double>(confusion.correct());
-  return ratio(
+  return ratio_or_zero(
       correct * records - gold_predicted,
       std::sqrt((records * records - gold_gold) * (records * records - predicted_predicted)));
 }
