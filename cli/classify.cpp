@@ -21,12 +21,13 @@ struct ClassifyOptions {
   std::filesystem::path model, input = "-";
   size_t n_best = 1;
   Batching batching;
-  bool json = false;
+  bool json = false, probabilities = false;
 };
 
 void print(const ClassifyOptions& options, const TextModel& model, size_t line,
            const std::string& text, std::span<const double> log_probabilities) {
-  const auto best = best_labels(log_probabilities, options.n_best);
+  const auto best = best_labels(log_probabilities,
+                                options.probabilities ? log_probabilities.size() : options.n_best);
   if (options.json) {
     nlohmann::ordered_json labels = nlohmann::ordered_json::array();
     for (const RankedLabel& label : best) {
@@ -82,6 +83,9 @@ Command add_classify(CLI::App& app) {
   parser->add_option("-n,--n-best", options->n_best, "labels of each line, likeliest first (1)")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
+  CLI::Option* n_best = parser->get_option("--n-best");
+  parser->add_flag("--probabilities", options->probabilities, "all labels of each line")
+      ->excludes(n_best);
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->batching.add(*parser);
   parser->footer(

@@ -268,6 +268,9 @@ execute_process(COMMAND cat ${WORK}/texts COMMAND ${ATTEND} classify ${WORK}/lab
 expect_equal("${piped}" "${classified}" "classify through a pipe")
 expect(0 "^very good\t[01][.][0-9]+\tbad\t0[.][0-9]+\nbad\t[01][.][0-9]+\tvery good" classify ${WORK}/label
   --input ${WORK}/texts -n 5)
+expect(0 "^very good\t[01][.][0-9]+\tbad\t0[.][0-9]+\nbad\t[01][.][0-9]+\tvery good" classify ${WORK}/label
+  --input ${WORK}/texts --probabilities)
+expect(2 "--n-best excludes --probabilities" classify ${WORK}/label --probabilities -n 3)
 expect(0 "^{.line.:0,.text.:.a fine film.,.labels.:\\[{.label.:.very good.,.probability.:0[.]" classify ${WORK}/label
   --input ${WORK}/texts --json)
 expect(0 "^(very good|bad)\t[01][.][0-9]+\n$" classify ${WORK}/label --input ${WORK}/blank)
