@@ -18,6 +18,7 @@ Command add_average(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_classify(CLI::App& app);
+Command add_fill(CLI::App& app);
 Command add_completion(CLI::App& app);
 Command add_evaluate(CLI::App& app);
 Command add_explore(CLI::App& app);

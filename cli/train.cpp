@@ -161,18 +161,25 @@ Command add_train(CLI::App& app) {
   };
   add_file("config", options->file,
            "YAML or JSON file with settings, or a model directory to resume");
-  add_file("--source", options->source, "text to read, one sentence per line; may be .gz");
-  add_file("--target", options->target, "text to write; line n belongs to line n of the source");
-  const auto add_valid = [&](const char* name, auto& file, const char* help) {
-    add_file(name, file, help);
+  DataConfig& data = options->data;
+  add_file("--source", data.source, "text to read, one sentence per line; may be .gz");
+  add_file("--target", data.target, "text to write; line n belongs to line n of the source");
+  const auto add_valid = [&](const char* name, auto& file) {
+    add_file(name, file, "the same for validation");
     parser->get_option(name)->group("Settings of validation text");
   };
-  add_valid("--valid-source", options->valid_source, "the same for validation");
-  add_valid("--valid-target", options->valid_target, "the same for validation");
-  add_file("--text", options->text, "text of a language model, or lines to label");
-  add_file("--label", options->label, "labels, one for each line of the text");
-  add_valid("--valid-text", options->valid_text, "the same for validation");
-  add_valid("--valid-label", options->valid_label, "the same for validation");
+  add_valid("--valid-source", data.valid_source);
+  add_valid("--valid-target", data.valid_target);
+  add_file("--text", data.text, "text of a language model, or lines to label");
+  add_file("--pair", data.pair, "second texts, which are read with those of --text");
+  add_file("--label", data.label, "labels, one for each line of the text");
+  add_file("--tags", data.tags, "tags, one for each word of the text");
+  add_file("--number", data.number, "numbers, one for each line of the text");
+  add_valid("--valid-text", data.valid_text);
+  add_valid("--valid-pair", data.valid_pair);
+  add_valid("--valid-label", data.valid_label);
+  add_valid("--valid-tags", data.valid_tags);
+  add_valid("--valid-number", data.valid_number);
   parser->add_option("--preset", options->preset, "a model to start from, such as base or gpt-nano")
       ->type_name("NAME");
   parser->add_flag("--list-presets", options->list_presets, "describe the presets and stop");
@@ -191,10 +198,11 @@ Command add_train(CLI::App& app) {
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train --text book.txt --out model --time 30m\n"
-      "  attend train --text reviews.txt --label stars.txt --out model\n"
+      "  attend train --text reviews.tsv:1 --label reviews.tsv:stars --out model\n"
       "  attend train config.yaml --optimizer.rate 5e-4\n"
       "  attend train model --steps +1000\n"
-      "Ctrl-C saves and stops; `attend train model` resumes. A YAML file may have any setting.");
+      "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and stops; "
+      "`attend train model` resumes. A YAML file may have any setting.");
   return {parser, [options] { return run_train(*options); }};
 }
 

@@ -114,22 +114,27 @@ class Reader {
   }
 
   template <typename Path>
-  void set(Path& setting, const Path& given, const char* path) {
-    if (given.empty()) return;
-    setting = given;
-    made_.given.add(path);
+  void set(Path DataConfig::*setting, const char* name) {
+    if ((options_.data.*setting).empty()) return;
+    made_.config.data.*setting = options_.data.*setting;
+    made_.given.add(std::string("data.") + name);
   }
 
   void apply_options() {
-    DataConfig& data = made_.config.data;
-    set(data.source, options_.source, "data.source");
-    set(data.target, options_.target, "data.target");
-    set(data.valid_source, options_.valid_source, "data.valid_source");
-    set(data.valid_target, options_.valid_target, "data.valid_target");
-    set(data.text, options_.text, "data.text");
-    set(data.valid_text, options_.valid_text, "data.valid_text");
-    set(data.label, options_.label, "data.label");
-    set(data.valid_label, options_.valid_label, "data.valid_label");
+    set(&DataConfig::source, "source");
+    set(&DataConfig::target, "target");
+    set(&DataConfig::valid_source, "valid_source");
+    set(&DataConfig::valid_target, "valid_target");
+    set(&DataConfig::text, "text");
+    set(&DataConfig::valid_text, "valid_text");
+    set(&DataConfig::pair, "pair");
+    set(&DataConfig::valid_pair, "valid_pair");
+    set(&DataConfig::label, "label");
+    set(&DataConfig::valid_label, "valid_label");
+    set(&DataConfig::tags, "tags");
+    set(&DataConfig::valid_tags, "valid_tags");
+    set(&DataConfig::number, "number");
+    set(&DataConfig::valid_number, "valid_number");
     if (!resumed_.empty()) made_.config.out = resumed_;
     options_.flags.apply(made_.config);
     made_.config.model.preset = preset_;

@@ -9,8 +9,8 @@
 namespace attend::cli {
 
 struct TrainOptions {
-  std::filesystem::path file, source, target, valid_source, valid_target, label, valid_label;
-  std::vector<std::filesystem::path> text, valid_text;
+  std::filesystem::path file;
+  DataConfig data;  // the files of text alone
   std::string preset, steps;
   bool dry_run = false, list_presets = false, json = false;
   bool overwrite = false;

@@ -12,7 +12,9 @@ namespace attend {
 namespace {
 
 constexpr Named<ColumnKind> kColumnKinds[] = {{ColumnKind::kTokens, "tokens"},
-                                              {ColumnKind::kLabel, "label"}};
+                                              {ColumnKind::kLabel, "label"},
+                                              {ColumnKind::kLabels, "labels"},
+                                              {ColumnKind::kNumber, "number"}};
 
 // Values of one record, whatever their type: both have four bytes.
 size_t values_in_row(const Column& column) {

@@ -14,6 +14,8 @@ namespace attend {
 enum class ColumnKind {
   kTokens,  // ids of a sequence
   kLabel,   // one id
+  kLabels,  // ids that are not read as a sequence, such as a label for each word
+  kNumber,  // one float32
 };
 std::string_view name_of(ColumnKind kind);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -31,6 +32,13 @@ bool ended_by_zero(const ColumnDescriptor& column) {
   return column.name_bytes[ColumnDescriptor::kLongestName] == '\0';
 }
 
+// From the bits of one number for each record.
+Column number_column(std::span<const int32_t> bits) {
+  std::vector<float> numbers(bits.size());
+  std::ranges::transform(bits, numbers.begin(), [](int32_t b) { return std::bit_cast<float>(b); });
+  return {Tensor::of(numbers, {numbers.size()}), Packing::even(numbers.size(), 1)};
+}
+
 }  // namespace
 
 ColumnDescriptor ColumnDescriptor::ids(std::string_view name, ColumnKind kind, size_t vocabulary) {
@@ -45,6 +53,10 @@ ColumnDescriptor ColumnDescriptor::ids(std::string_view name, ColumnKind kind, s
   column.item_values = 1;
   column.vocabulary = vocabulary;
   return column;
+}
+
+ColumnDescriptor ColumnDescriptor::numbers(std::string_view name) {
+  return ids(name, ColumnKind::kNumber, kMostVocabulary);
 }
 
 size_t RecordLengths::rows(size_t record) const {
@@ -112,7 +124,10 @@ void Corpus::read_columns() {
     const bool of_ids = column.item_values == 1 &&
                         (column.element_bytes == 2 || column.element_bytes == 4) &&
                         column.vocabulary <= kMostVocabulary;
-    if (!of_ids) fail("column {} does not hold ids", shown_name(column.name()));
+    const bool of_numbers = column.kind() != ColumnKind::kNumber || column.element_bytes == 4;
+    if (!of_ids || !of_numbers) {
+      fail("column {} does not hold ids or numbers", shown_name(column.name()));
+    }
   }
 }
 
@@ -136,8 +151,10 @@ void Corpus::read_table() {
   for (size_t i = 0; i < records; ++i) {
     if (i % kBeginEvery == 0) begins_.push_back(next);
     for (size_t c = 0; c < columns; ++c) {
-      if (columns_[c].kind() == ColumnKind::kLabel && length(i, c) != 1) {
-        fail("record {} has {} labels in column {}", i, length(i, c),
+      const ColumnKind kind = columns_[c].kind();
+      const bool is_one = kind == ColumnKind::kLabel || kind == ColumnKind::kNumber;
+      if (is_one && length(i, c) != 1) {
+        fail("record {} has {} values in column {}, which must have one", i, length(i, c),
              shown_name(columns_[c].name()));
       }
       next += length(i, c) * columns_[c].item_bytes();
@@ -198,7 +215,11 @@ void Corpus::append(size_t record, size_t column, std::vector<int32_t>& ids) con
   for (size_t i = 0; i < count; ++i) {
     uint32_t id = 0;
     std::memcpy(&id, stored.data() + i * bytes, bytes);
-    if (id >= from.vocabulary) {
+    if (from.kind() == ColumnKind::kNumber) {
+      if (!std::isfinite(std::bit_cast<float>(id))) {
+        fail("a number that is not finite (column {})", shown_name(from.name()));
+      }
+    } else if (id >= from.vocabulary) {
       fail("id {} in a vocabulary of {} (column {})", id, from.vocabulary, shown_name(from.name()));
     }
     ids[before + i] = static_cast<int32_t>(id);
@@ -214,7 +235,12 @@ Batch make_batch(const Corpus& corpus, std::span<const uint32_t> records) {
       lengths.push_back(static_cast<int32_t>(corpus.length(record, c)));
       corpus.append(record, c, ids);
     }
-    batch.add(std::string(corpus.columns()[c].name()), Tokens(ids, Packing(lengths)));
+    const std::string name(corpus.columns()[c].name());
+    if (corpus.columns()[c].kind() == ColumnKind::kNumber) {
+      batch.add(name, number_column(ids));
+    } else {
+      batch.add(name, Tokens(ids, Packing(lengths)));
+    }
   }
   for (const uint32_t record : records) batch.lines.push_back(corpus.line(record));
   return batch;

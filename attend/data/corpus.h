@@ -4,7 +4,8 @@
 //
 //   "ATTENDRC"   8 bytes
 //   values       of each record in turn, column by column: its items, each of `item_values`
-//                elements of `element_bytes` (ids and labels: one element of 2 or 4 bytes)
+//                elements of `element_bytes` (ids and labels: one element of 2 or 4 bytes;
+//                numbers: one float32)
 //   lengths      u32 of each record and column: number of items
 //   lines        u64 of each record: the line of the text, from 1
 //   columns      ColumnDescriptor of each column
@@ -39,6 +40,8 @@ struct ColumnDescriptor {
   // A column of ids, 2 bytes each if the vocabulary allows. Throws ConfigError for a name that is
   // too long.
   static ColumnDescriptor ids(std::string_view name, ColumnKind kind, size_t vocabulary);
+  // A column of float32, whose bits are stored as ids are.
+  static ColumnDescriptor numbers(std::string_view name);
 
   // The fields above, in their types; bytes of an item.
   std::string_view name() const { return name_bytes; }
@@ -106,7 +109,7 @@ class Corpus {
     return lengths_[record * columns_.size() + column];
   }
   size_t line(size_t record) const { return lines_[record]; }  // of the text, from 1
-  // Appends a record's values to `ids`. Throws FormatError for an invalid id, and IoError if the
+  // Appends a record's values to `ids`; numbers as their bits. Throws FormatError for an invalid id, and IoError if the
   // file cannot be read or was truncated.
   void append(size_t record, size_t column, std::vector<int32_t>& ids) const;
 

@@ -6,6 +6,7 @@
 #include "attend/base/hash.h"
 #include "attend/base/parallel.h"
 #include "attend/data/corpus_file.h"
+#include "attend/data/lines.h"
 
 namespace attend {
 namespace {
@@ -69,7 +70,8 @@ class Builder {
 
   void write_ids(const std::vector<int32_t>& ids, const ColumnDescriptor& column) {
     for (const int32_t id : ids) {
-      if (id < 0 || static_cast<size_t>(id) >= column.vocabulary) {
+      const bool is_id = column.kind() != ColumnKind::kNumber;
+      if (is_id && (id < 0 || static_cast<size_t>(id) >= column.vocabulary)) {
         throw DataError("corpus: the tokenizer of {} gave id {} with a vocabulary of {}",
                         column.name(), id, column.vocabulary);
       }
@@ -124,11 +126,14 @@ Corpus open_corpus(const RecordSource& source, const std::filesystem::path& file
 }
 
 uint64_t fingerprint_of_file(const std::filesystem::path& path) {
-  if (path == "-") {
+  const FileColumn column = file_column(path);
+  if (column.file == "-") {
     throw ConfigError("corpus: standard input cannot be read twice; give a file");
   }
-  const FileReader file(path);
+  const FileReader file(column.file);
   Hash hash;
+  if (column.place > 0) hash.add(fmt::format("column {} of ", column.place));
+  if (!column.name.empty()) hash.add(fmt::format("column '{}' of ", column.name));
   std::string piece(kWriteBytes, '\0');
   for (size_t at = 0; at < file.size(); at += piece.size()) {
     piece.resize(std::min(piece.size(), file.size() - at));

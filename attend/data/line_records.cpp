@@ -3,9 +3,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 
+#include "attend/base/counted.h"
 #include "attend/base/hash.h"
+#include "attend/base/parallel.h"
+#include "attend/base/printable.h"
 #include "attend/data/corpus_file.h"
+#include "attend/data/numbers.h"
+#include "attend/data/words.h"
 
 namespace attend {
 namespace {
@@ -13,6 +19,7 @@ namespace {
 constexpr size_t kRecordsAtOnce =
     4096;  // lines read at a time, or so many that have this many bytes
 constexpr size_t kRecordBytesAtOnce = size_t{16} << 20;
+constexpr size_t kRecordsOfThread = 32;  // encoded by one thread
 
 std::vector<TextColumn> texts_of(const std::vector<LineColumn>& columns) {
   std::vector<TextColumn> texts;
@@ -28,8 +35,15 @@ class LineStream : public RecordStream {
         longest_together_(longest_together),
         reader_(texts_of(columns), longest_line, held_out) {
     for (const LineColumn& column : columns) {
-      described_.push_back(
-          ColumnDescriptor::ids(column.text.name, column.kind, column.encoder.vocabulary));
+      const bool number = column.kind == ColumnKind::kNumber;
+      described_.push_back(number ? ColumnDescriptor::numbers(column.text.name)
+                                  : ColumnDescriptor::ids(column.text.name, column.kind,
+                                                          column.encoder.vocabulary));
+    }
+    for (const LineColumn& column : columns) {
+      if (!column.by_words) continue;
+      described_.push_back(ColumnDescriptor::ids(words_column(column.text.name),
+                                                 ColumnKind::kLabels, column.longest));
     }
   }
 
@@ -54,21 +68,46 @@ class LineStream : public RecordStream {
 
  private:
   std::vector<CorpusRecord> read_chunk() {
-    std::vector<TextToEncode> texts;
+    std::vector<std::string> texts;  // of each record and column
     std::vector<CorpusRecord> records;
     size_t bytes = 0;
     while (records.size() < kRecordsAtOnce && bytes < kRecordBytesAtOnce && reader_.next()) {
       records.push_back({.values = {}, .line = reader_.line()});
       for (size_t c = 0; c < columns_.size(); ++c) {
-        bytes += reader_.text(c).size();
-        texts.push_back({&columns_[c].encoder, std::string(reader_.text(c))});
+        bytes += texts.emplace_back(reader_.text(c)).size();
       }
     }
-    std::vector<std::vector<int32_t>> ids = encode_all(texts);
-    for (size_t i = 0; i < ids.size(); ++i) {
-      records[i / columns_.size()].values.push_back(std::move(ids[i]));
-    }
+    parallel_for(records.size(), kRecordsOfThread, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        encode(std::span(texts).subspan(i * columns_.size(), columns_.size()), records[i]);
+      }
+    });
     return records;
+  }
+
+  void encode(std::span<const std::string> texts, CorpusRecord& record) const {
+    std::vector<std::vector<int32_t>> words;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const LineColumn& column = columns_[c];
+      if (column.kind == ColumnKind::kNumber) {
+        record.values.push_back({std::bit_cast<int32_t>(number_of(texts[c], record, c))});
+      } else if (column.by_words) {
+        WordTokens tokens = encode_words(column.encoder.encode, words_of(texts[c]),
+                                         column.encoder.special.unknown);
+        record.values.push_back(std::move(tokens.ids));
+        words.push_back(std::move(tokens.last));
+      } else {
+        record.values.push_back(column.encoder.encode(texts[c]));
+      }
+    }
+    for (std::vector<int32_t>& last : words) record.values.push_back(std::move(last));
+  }
+
+  float number_of(const std::string& text, const CorpusRecord& record, size_t column) const {
+    if (const auto number = parsed_number(text)) return *number;
+    throw DataError("{}:{}: '{}' is not a number, which the {} must be",
+                    columns_[column].text.file.string(), record.line, shown_name(text),
+                    columns_[column].text.name);
   }
 
   // Counts what it leaves out, and what it does not.
@@ -81,10 +120,11 @@ class LineStream : public RecordStream {
     }
     size_t together = 0;
     for (size_t c = 0; c < columns_.size(); ++c) {
+      if (columns_[c].kind == ColumnKind::kLabel) check_label(record, c);
+      if (columns_[c].kind == ColumnKind::kLabels) check_labels(record, c);
+      if (columns_[c].kind != ColumnKind::kTokens) continue;
       together += record.values[c].size();
-      if (columns_[c].kind == ColumnKind::kLabel) {
-        check_label(record, c);
-      } else if (record.values[c].size() > columns_[c].longest) {
+      if (record.values[c].size() > columns_[c].longest) {
         ++counts_.too_long;
         return false;
       }
@@ -95,6 +135,7 @@ class LineStream : public RecordStream {
     }
     for (size_t c = 0; c < columns_.size(); ++c) {
       described_[c].items += record.values[c].size();
+      if (columns_[c].kind == ColumnKind::kNumber) continue;
       described_[c].unknown += count_unknown(record.values[c], columns_[c].encoder);
     }
     return true;
@@ -108,6 +149,17 @@ class LineStream : public RecordStream {
         "line is one",
         columns_[column].text.file.string(), record.line, columns_[column].text.name,
         record.values[column].size());
+  }
+
+  // As many as the words of the column that is read by words.
+  void check_labels(const CorpusRecord& record, size_t column) const {
+    if (record.values.size() == columns_.size()) return;
+    const size_t words = record.values.back().size(), labels = record.values[column].size();
+    if (words == labels) return;
+    throw DataError(
+        "{}:{}: {} {}, but the text has {}; give one for each word, with spaces between them",
+        columns_[column].text.file.string(), record.line, labels, columns_[column].text.name,
+        counted(words, "word"));
   }
 
   const std::vector<LineColumn>& columns_;
@@ -132,7 +184,7 @@ uint64_t LineRecords::fingerprint() const {
     hash.add(column.text.name);
     add({fingerprint_of_file(column.text.file), column.text.place, column.text.may_be_empty,
          static_cast<uint64_t>(column.kind), column.encoder.vocabulary, column.encoder.fingerprint,
-         column.longest});
+         column.longest, column.by_words});
   }
   add({longest_line_, kCorpusVersion});
   if (longest_together) add({*longest_together});

@@ -1,9 +1,14 @@
 #include "attend/data/lines.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "attend/base/error.h"
+#include "attend/base/printable.h"
 #include "attend/base/utf8.h"
 
 namespace attend {
@@ -13,6 +18,24 @@ constexpr size_t kReadBytes = size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
+
+FileColumn file_column(const std::filesystem::path& path) {
+  const std::string text = path.string();
+  const size_t colon = text.rfind(':');
+  std::error_code none;
+  if (colon == text.npos || colon == 0 || colon + 1 == text.size() ||
+      text.find('/', colon) != text.npos || std::filesystem::exists(path, none)) {
+    return {path};
+  }
+  const std::string_view which = std::string_view(text).substr(colon + 1);
+  size_t place = 0;
+  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), place);
+  const bool is_place = error == std::errc() && end == which.data() + which.size() && place > 0;
+  FileColumn column{text.substr(0, colon)};
+  if (is_place) column.place = place;
+  if (!is_place) column.name = which;
+  return column;
+}
 
 LineCounts& LineCounts::operator+=(const LineCounts& other) {
   lines += other.lines;
@@ -26,12 +49,15 @@ LineCounts& LineCounts::operator+=(const LineCounts& other) {
 
 LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLines long_lines,
                        LineEnds ends)
-    : name_(path == "-" ? "standard input" : path.string()),
+    : column_(file_column(path)),
+      name_(column_.file == "-" ? "standard input" : column_.file.string()),
       longest_(longest),
       long_lines_(long_lines),
       ends_(ends),
-      bytes_(open_bytes(path)),
-      buffer_(kReadBytes) {}
+      bytes_(open_bytes(column_.file)),
+      buffer_(kReadBytes) {
+  if (!column_.name.empty()) find_column();
+}
 
 bool LineReader::next() {
   const bool ended = too_long_ && long_lines_ == LongLines::kEndThere;
@@ -42,8 +68,44 @@ bool LineReader::next() {
     line_ = {};
   } else {
     clean();
+    if (column_.place > 0) line_ = column_of(line_);
   }
   return true;
+}
+
+// The line of names is no line of the text, but it counts where lines are numbered.
+void LineReader::find_column() {
+  const std::string wanted = std::exchange(column_.name, {});
+  std::vector<std::string> names;
+  if (next()) {
+    for (std::string_view rest = line_;;) {
+      const size_t tab = rest.find('\t');
+      names.push_back(shown_name(rest.substr(0, tab)));
+      if (rest.substr(0, tab) == wanted) {
+        column_.place = names.size();
+        return;
+      }
+      if (tab == rest.npos) break;
+      rest.remove_prefix(tab + 1);
+    }
+  }
+  throw DataError("{}: it has no column '{}'; its first line names: {}", name_, shown_name(wanted),
+                  fmt::join(names, ", "));
+}
+
+// A blank line has no columns, and need not.
+std::string_view LineReader::column_of(std::string_view line) const {
+  if (line.find_first_not_of(" \t\v\f\r\n") == line.npos) return {};
+  for (size_t i = 1; i < column_.place; ++i) {
+    const size_t tab = line.find('\t');
+    if (tab == line.npos) {
+      throw DataError(
+          "{}:{}: it has {} column{}, but column {} is needed; put tabs between columns", name_,
+          counts_.lines, i, i == 1 ? "" : "s", column_.place);
+    }
+    line.remove_prefix(tab + 1);
+  }
+  return line.substr(0, line.find('\t'));
 }
 
 bool LineReader::ready() const {

@@ -38,16 +38,26 @@ enum class LongLines { kPassOver, kEndThere };
 // ". The last line may have none.
 enum class LineEnds { kRemoved, kKept };
 
-// Reads lines. Not for use by several threads at once.
+// A column of a file, as a person names it: FILE:2, or FILE:NAME where the first line has the names
+// of the columns; tabs are between columns. Where there is a file of the whole name it is that.
+struct FileColumn {
+  std::filesystem::path file;
+  size_t place = 0;        // from 1; 0: the whole line, or the column of that name
+  std::string name = {};   // empty: there is no line of names
+};
+FileColumn file_column(const std::filesystem::path& path);
+
+// Reads lines, or a column of them. Not for use by several threads at once.
 class LineReader {
  public:
-  // "-" is standard input; gzip is recognised by its first bytes. Throws IoError.
+  // "-" is standard input; gzip is recognised by its first bytes. FILE:2 and FILE:NAME are columns
+  // (file_column()). Throws IoError, and DataError for a name that the first line does not have.
   explicit LineReader(const std::filesystem::path& path, size_t longest = kLongestLine,
                       LongLines long_lines = LongLines::kPassOver,
                       LineEnds ends = LineEnds::kRemoved);
 
   // Goes to the next line; false at the end. Memory is bounded by `longest`, however long a line
-  // is.
+  // is. Throws DataError for a line that has text, but not the column.
   bool next();
 
   std::string_view line() const { return line_; }  // until next(); empty if it was too long
@@ -64,7 +74,10 @@ class LineReader {
   bool fill();
   bool take_line();
   void clean();
+  void find_column();
+  std::string_view column_of(std::string_view line) const;
 
+  FileColumn column_;
   std::string name_;
   size_t longest_;
   LongLines long_lines_;

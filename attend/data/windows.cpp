@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "attend/base/hash.h"
 #include "attend/data/corpus_file.h"
+#include "attend/data/encoded_lines.h"
 
 namespace attend {
 namespace {
-
-constexpr size_t kLinesAtOnce = 4096;  // lines read at a time, or so many that have this many bytes
-constexpr size_t kLineBytesAtOnce = size_t{16} << 20;
 
 // Tokens one by one, into windows.
 class Cutter {
@@ -53,7 +50,7 @@ class WindowStream : public RecordStream {
  public:
   WindowStream(const std::string& column, const DocumentFiles& files, const TextEncoder& encoder,
                const WindowConfig& config)
-      : encoder_(encoder), reader_(files), cutter_(config, encoder.special) {
+      : encoder_(encoder), lines_(files, encoder), cutter_(config, encoder.special) {
     described_ = {
         ColumnDescriptor::ids(column, ColumnKind::kTokens, encoder.vocabulary),
         ColumnDescriptor::ids(context_column(column), ColumnKind::kLabel, config.context + 1)};
@@ -62,8 +59,8 @@ class WindowStream : public RecordStream {
   std::vector<CorpusRecord> next() override {
     std::vector<CorpusRecord> windows;
     while (windows.empty() && !ended_) {
-      const std::vector<Line> lines = read_chunk();
-      for (const Line& line : lines) add(line, windows);
+      const std::vector<EncodedLine> lines = lines_.next();
+      for (const EncodedLine& line : lines) add(line, windows);
       ended_ = lines.empty();
       if (ended_) end_document(windows);
     }
@@ -73,33 +70,13 @@ class WindowStream : public RecordStream {
 
   CorpusCounts counts() const override {
     CorpusCounts counts = counts_;
-    counts.read = reader_.counts();
+    counts.read = lines_.counts();
     return counts;
   }
   std::vector<ColumnDescriptor> columns() const override { return described_; }
 
  private:
-  struct Line {
-    std::vector<int32_t> ids;
-    size_t number;
-    bool begins;  // a document
-  };
-
-  std::vector<Line> read_chunk() {
-    std::vector<TextToEncode> texts;
-    std::vector<Line> lines;
-    size_t bytes = 0;
-    while (lines.size() < kLinesAtOnce && bytes < kLineBytesAtOnce && reader_.next()) {
-      bytes += reader_.text().size();
-      lines.push_back({{}, reader_.line(), reader_.begins()});
-      texts.push_back({&encoder_, std::string(reader_.text())});
-    }
-    std::vector<std::vector<int32_t>> ids = encode_all(texts);
-    for (size_t i = 0; i < ids.size(); ++i) lines[i].ids = std::move(ids[i]);
-    return lines;
-  }
-
-  void add(const Line& line, std::vector<CorpusRecord>& windows) {
+  void add(const EncodedLine& line, std::vector<CorpusRecord>& windows) {
     if (line.begins) {
       end_document(windows);
       cutter_.begin_document(line.number);
@@ -129,7 +106,7 @@ class WindowStream : public RecordStream {
   }
 
   const TextEncoder& encoder_;
-  DocumentReader reader_;
+  EncodedLines lines_;
   Cutter cutter_;
   std::vector<ColumnDescriptor> described_;
   CorpusCounts counts_;
@@ -167,37 +144,14 @@ std::unique_ptr<RecordStream> WindowRecords::open() const {
 uint64_t WindowRecords::fingerprint() const {
   Hash hash;
   hash.add(column_);
-  for (const auto& file : files_.files) {
-    const uint64_t bytes = fingerprint_of_file(file);
-    hash.add(bytes_of<uint64_t>({&bytes, 1}));
-  }
-  hash.add(fmt::format(" {} {} {} ", name_of(files_.documents), files_.held_out,
-                       static_cast<int>(files_.part)));
-  const SpecialTokens& special = encoder_.special;
-  const uint64_t parts[] = {files_.longest_line,
-                            encoder_.vocabulary,
-                            encoder_.fingerprint,
-                            static_cast<uint64_t>(special.start),
-                            static_cast<uint64_t>(special.end),
-                            config_.context,
-                            config_.overlap,
-                            kCorpusVersion};
+  add_to(hash, files_, encoder_);
+  const uint64_t parts[] = {config_.context, config_.overlap};
   hash.add(bytes_of<uint64_t>(parts));
   return hash.value();
 }
 
 std::string WindowRecords::explain_empty(const CorpusCounts& counts) const {
-  const std::string file = files_.files.front().string();
-  if (files_.part == TextPart::kHeldOut) {
-    return fmt::format(
-        "{}: a held-out share of {} leaves no document for validation; hold out more "
-        "(data.held_out), or give text for it (data.valid_text)",
-        file, files_.held_out);
-  }
-  return fmt::format(
-      "{}: no document is left of {}: {} are empty, and {} lines are longer than {} bytes", file,
-      counts.read.records + counts.read.empty, counts.left_out_empty(), counts.left_out_too_long(),
-      files_.longest_line);
+  return explain_no_documents(files_, counts);
 }
 
 TeacherRows window_rows(const Tokens& windows, std::span<const int32_t> contexts, int32_t ignored) {

@@ -108,6 +108,7 @@ Tensor logits_of(const TextModel& model, const Trace& trace) {
     encoder->encode(inputs);
     return {};
   }
+  if (const Regressor* numbers = model.model->regressor()) return numbers->standard_numbers(inputs);
   if (written->role == SequenceRole::kLabel) return model.classifier().label_logits(inputs);
   return model.generator().logits(inputs, one_sequence(written->ids));
 }

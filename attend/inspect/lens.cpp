@@ -70,7 +70,7 @@ class LensRows {
   std::vector<float> log_probabilities_;
 };
 
-std::vector<std::string> texts_of(std::span<const TraceItem> items) {
+std::vector<std::string> item_texts(std::span<const TraceItem> items) {
   std::vector<std::string> texts;
   for (const TraceItem& item : items) texts.push_back(item.text);
   return texts;
@@ -93,7 +93,7 @@ LogitLens logit_lens(const TextModel& model, const Trace& trace, size_t top) {
   const NoGrad no_grad;
   const TraceSequence& written = written_by(trace);
   const size_t read = trace.first_written(trace.sequences.back().name);
-  LogitLens lens{.items = texts_of(written.items), .written = texts_of(written.next)};
+  LogitLens lens{.items = item_texts(written.items), .written = item_texts(written.next)};
   for (const auto& [name, all] : stages_of(model, trace)) {
     if (all.rows() != read + written.size()) continue;  // of another sequence
     const Tensor rows = all.slice_rows(read, written.size());

@@ -21,7 +21,8 @@ struct Raw {
 };
 
 SequenceRole role_of(const ColumnSpec& column) {
-  if (column.kind == ColumnKind::kLabel) return SequenceRole::kLabel;
+  const bool one = column.kind == ColumnKind::kLabel || column.kind == ColumnKind::kNumber;
+  if (one) return SequenceRole::kLabel;
   return column.written ? SequenceRole::kWritten : SequenceRole::kRead;
 }
 
@@ -37,8 +38,12 @@ std::vector<TraceItem> items_of(const Tokenizer& tokenizer, const Raw& raw, Fram
 }
 
 TraceSequence sequence_of(const TextModel& model, const ColumnSpec& column, const Raw& raw) {
-  const Tokenizer& tokenizer = model.tokenizer(column.name);
   TraceSequence sequence{.name = column.name, .role = role_of(column)};
+  if (column.kind == ColumnKind::kNumber) {
+    sequence.items = {{column.name}};
+    return sequence;
+  }
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
   if (sequence.role == SequenceRole::kLabel) {
     sequence.items = {{column.name}};
     sequence.written = raw.ids;
@@ -59,6 +64,7 @@ TraceSequence sequence_of(const TextModel& model, const ColumnSpec& column, cons
 TraceSequence joined(const std::string& name, std::span<const TraceSequence> parts) {
   TraceSequence all{.name = name, .role = SequenceRole::kJoined, .framing = parts.front().framing};
   for (const TraceSequence& part : parts) {
+    if (part.role == SequenceRole::kLabel) continue;
     all.ids.insert(all.ids.end(), part.ids.begin(), part.ids.end());
     all.items.insert(all.items.end(), part.items.begin(), part.items.end());
   }
@@ -72,6 +78,7 @@ void add_joined(const Signature& signature, Trace& trace) {
 }
 
 Raw raw_of(const TextModel& model, const ColumnSpec& column, std::string_view text) {
+  if (!column.has_tokenizer()) return {};
   const Tokenizer& tokenizer = model.tokenizer(column.name);
   Raw raw{tokenizer.encode(text), tokenizer.pieces(text)};
   if (column.kind != ColumnKind::kLabel) return raw;
@@ -88,6 +95,9 @@ Raw raw_of(const TextModel& model, const ColumnSpec& column, std::string_view te
 void check_names(const Signature& signature, const TraceTexts& texts) {
   for (const auto& [name, _] : texts) signature.column(name);  // throws where there is none
 }
+
+// Tags are no sequence that a model attends to.
+bool is_traced(const ColumnSpec& column) { return column.kind != ColumnKind::kLabels; }
 
 // A column without a text: nothing was written yet.
 Raw missing(const Signature& signature, const ColumnSpec& column) {
@@ -147,7 +157,9 @@ const TraceSequence* Trace::written() const {
 
 size_t Trace::first_written(std::string_view queries) const {
   const TraceSequence& all = sequence(queries);
-  return all.role == SequenceRole::kJoined ? all.size() - written()->size() : 0;
+  const TraceSequence* last = written();
+  const bool writes = last != nullptr && last->role == SequenceRole::kWritten;
+  return all.role == SequenceRole::kJoined && writes ? all.size() - last->size() : 0;
 }
 
 std::vector<int32_t> Trace::output() const {
@@ -175,6 +187,7 @@ Trace given_trace(const TextModel& model, const TraceTexts& texts) {
   check_names(signature, texts);
   Trace trace{.sequences = {}, .layers = signature.layers};
   for (const ColumnSpec& column : signature.columns) {
+    if (!is_traced(column)) continue;
     const auto text = texts.find(column.name);
     const Raw raw =
         text == texts.end() ? missing(signature, column) : raw_of(model, column, text->second);
@@ -198,6 +211,7 @@ Trace written_trace(const TextModel& model, const TraceTexts& texts, const Searc
   const Trace trace = given_trace(model, read);
   if (trace.written() == nullptr) return trace;
   if (trace.written()->role == SequenceRole::kLabel) {
+    if (model.model->classifier() == nullptr) return trace;
     return with_output(model, trace, std::vector{likeliest_label(model, trace)});
   }
   const Hypothesis found = searched(model, trace, start, config);
@@ -263,6 +277,11 @@ std::vector<Trace> traces_of(const TextModel& model, const Batch& records) {
   const Signature signature = model.model->signature();
   std::vector<Trace> traces(records.size(), {.sequences = {}, .layers = signature.layers});
   for (const ColumnSpec& column : signature.columns) {
+    if (!is_traced(column)) continue;
+    if (!column.has_tokenizer()) {
+      for (Trace& trace : traces) trace.sequences.push_back(sequence_of(model, column, {}));
+      continue;
+    }
     const Tokens tokens = records.tokens(column.name);
     for (size_t i = 0; i < records.size(); ++i) {
       const auto ids = tokens.sequence(i);

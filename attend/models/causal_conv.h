@@ -96,6 +96,7 @@ class CausalConvEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.width; }
   Tensor rows(const Tokens& tokens) const override;
+  const Embedding& table() const override { return embedding.table; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
   std::optional<size_t> positions() const override { return config.placed().positions(); }

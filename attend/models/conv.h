@@ -91,6 +91,7 @@ class ConvEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.width; }
   Tensor rows(const Tokens& tokens) const override;  // the scaled sum of both
+  const Embedding& table() const override { return embedding.table; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
   std::optional<size_t> positions() const override { return config.placed().positions(); }

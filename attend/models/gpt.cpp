@@ -97,7 +97,7 @@ void check_rotary_scaling(const GptConfig& c) {
   }
 }
 
-GptConfig sized(const ModelSize& size) {
+GptConfig gpt_of_size(const ModelSize& size) {
   GptConfig c;
   c.width = size.width, c.layers = size.layers, c.heads = std::max<size_t>(4, size.width / 64);
   c.positions = PositionScheme::kRotary;
@@ -120,7 +120,7 @@ ModelKind gpt_kind() {
         "6 layers, 288 wide, rotary positions, SwiGLU and RMS norms (Touvron et al., 2023)",
         [] { return AnyConfig(llama()); }}});
   kind.make_encoder = GptEncoder::make;
-  kind.sized = [](const ModelSize& size) { return AnyConfig(sized(size)); };
+  kind.sized = [](const ModelSize& size) { return AnyConfig(gpt_of_size(size)); };
   return kind;
 }
 

@@ -121,6 +121,7 @@ class GptEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.width; }
   Tensor rows(const Tokens& tokens) const override { return last(layer_rows(tokens)); }
+  const Embedding& table() const override { return embedding.table; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& sequence) const override;
   std::optional<size_t> positions() const override { return config.placed().positions(); }

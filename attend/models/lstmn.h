@@ -50,6 +50,7 @@ class LstmnEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.hidden; }
   Tensor rows(const Tokens& tokens) const override;
+  const Embedding& table() const override { return embedding; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& sequence) const override;
   std::optional<size_t> positions() const override { return std::nullopt; }

@@ -1,6 +1,7 @@
 // The interface of all models: what is trained, saved, run and inspected. What else a model can do
-// is a facet: write sequences (Generator), give labels (Classifier), or give a row for each item it
-// reads (Encoder).
+// is a facet: write sequences (Generator), give labels (Classifier), tags (Tagger) or numbers
+// (Regressor), tell what was hidden (MaskedPredictor), or give a row for each item it reads
+// (Encoder).
 #pragma once
 
 #include <optional>
@@ -22,6 +23,7 @@ struct ColumnSpec {
   Framing framing = {};
   std::optional<size_t> positions = {};  // how many it has learned; none: no limit
 
+  bool has_tokenizer() const { return kind != ColumnKind::kNumber; }
   // Tokens that the model reads beside those of a text; the end of a written column is never read.
   size_t frame() const;
   // The most tokens of a text, without its frame; none: no limit.
@@ -80,6 +82,41 @@ class Classifier {
   virtual Tensor label_logits(const Batch& inputs) const = 0;  // [records, labels], on the tape
 };
 
+// Gives a label to each word of a text.
+class Tagger {
+ public:
+  virtual ~Tagger() = default;
+  virtual size_t labels() const = 0;  // how many there are
+  // How well each label fits each word, on the tape: [words, labels]. The inputs have the column
+  // words_column() (data/words.h), which tells where each word ends.
+  virtual Column tag_scores(const Batch& inputs) const = 0;
+};
+
+// Gives a number for each record.
+class Regressor {
+ public:
+  virtual ~Regressor() = default;
+  // Standardised, on the tape: [records, 1]; and what a standardised number means.
+  virtual Tensor standard_numbers(const Batch& inputs) const = 0;
+  virtual double mean() const = 0;
+  virtual double deviation() const = 0;
+};
+
+// Tells what stands where tokens were hidden, and whether two texts belong together.
+class MaskedPredictor {
+ public:
+  struct Predicted {
+    Tensor tokens;         // logits of what stands at the rows asked for, [rows asked for, vocabulary]
+    Tensor relation = {};  // logits of the relation of two texts, [records, 2], if the model has it
+  };
+
+  virtual ~MaskedPredictor() = default;
+  virtual size_t vocabulary() const = 0;  // tokens that it can predict
+  // `rows`, int32 [any number], are rows of joined_texts(inputs) (models/text_pair.h). One pass, on
+  // the tape.
+  virtual Predicted predict(const Batch& inputs, const Tensor& rows) const = 0;
+};
+
 // A model. Const members, and those of its facets, may be called from several threads at once.
 class Model {
  public:
@@ -93,6 +130,9 @@ class Model {
   virtual const Generator* generator() const { return nullptr; }
   virtual const Classifier* classifier() const { return nullptr; }
   virtual const Encoder* encoder() const { return nullptr; }
+  virtual const Tagger* tagger() const { return nullptr; }
+  virtual const Regressor* regressor() const { return nullptr; }
+  virtual const MaskedPredictor* masked_predictor() const { return nullptr; }
 
   // Lays the weights out for inference, in place. The model is then faster, but can no longer be
   // trained or saved. Does nothing if it would not help.

@@ -4,6 +4,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
+#include "attend/models/bert.h"
 #include "attend/models/causal_conv.h"
 #include "attend/models/conv.h"
 #include "attend/models/decoder_only.h"
@@ -11,7 +12,10 @@
 #include "attend/models/label.h"
 #include "attend/models/lstm.h"
 #include "attend/models/lstmn.h"
+#include "attend/models/masked.h"
+#include "attend/models/regression.h"
 #include "attend/models/rnn.h"
+#include "attend/models/tagger.h"
 #include "attend/models/transformer.h"
 
 namespace attend {
@@ -19,7 +23,7 @@ namespace attend {
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
       transformer_kind(), rnn_kind(),         conv_kind(),         gpt_kind(),   lstm_kind(),
-      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(),
+      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(), bert_kind(), masked_kind(), tagger_kind(), regression_kind(),
   };
   return all;
 }

@@ -40,6 +40,9 @@ struct ModelKind {
   // The settings of a model of this kind that wraps one of another kind, and so has other columns;
   // null if that is not possible.
   std::unique_ptr<AnyConfig> (*around)(std::string_view kind, const AnyConfig& settings) = nullptr;
+  // The same settings for a model that reads pairs of texts instead of single ones; null if it
+  // cannot.
+  AnyConfig (*of_pairs)(const AnyConfig& settings) = nullptr;
   // The settings of a model of some size. Where no model is named, the first kind that has this and
   // fits the data is used.
   AnyConfig (*sized)(const ModelSize& size) = nullptr;

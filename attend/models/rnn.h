@@ -21,6 +21,7 @@ class RnnEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.context_width(); }
   Tensor rows(const Tokens& tokens) const override { return (*this)(tokens).output; }
+  const Embedding& table() const override { return embedding; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
   std::optional<size_t> positions() const override { return std::nullopt; }

@@ -115,8 +115,8 @@ ModelConfig::Vocabularies vocabularies_of(const Tokenizers& tokenizers,
     const auto found = tokenizers.find(column.name);
     if (found == tokenizers.end()) continue;
     const Tokenizer& tokenizer = *found->second;
-    const size_t skipped =
-        column.kind == ColumnKind::kLabel ? static_cast<size_t>(tokenizer.first_piece()) : 0;
+    const bool labels = column.kind == ColumnKind::kLabel || column.kind == ColumnKind::kLabels;
+    const size_t skipped = labels ? static_cast<size_t>(tokenizer.first_piece()) : 0;
     sizes[column.name] = tokenizer.size() - std::min(skipped, tokenizer.size());
   }
   return sizes;
@@ -126,6 +126,7 @@ void check_tokenizers(const Tokenizers& tokenizers, const Signature& signature) 
   if (!signature.joined) return;
   const Tokenizer& first = *tokenizers.at(signature.columns.front().name);
   for (const ColumnSpec& column : signature.columns) {
+    if (column.kind != ColumnKind::kTokens) continue;
     if (tokenizers.at(column.name)->fingerprint() == first.fingerprint()) continue;
     throw ConfigError(
         "the model reads {} and {} as one sequence, but they have different tokenizers; give them "
@@ -194,7 +195,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   const Signature signature = loaded.model->signature();
   loaded.tokenizers = load_tokenizers(directory, signature);
   for (const ColumnSpec& column : signature.columns) {
-    if (loaded.tokenizers.contains(column.name)) continue;
+    if (!column.has_tokenizer() || loaded.tokenizers.contains(column.name)) continue;
     throw IoError("{}: it has no tokenizer of its {}; copy the whole model directory again",
                   directory.root.string(), column.name);
   }
@@ -228,17 +229,30 @@ const Tokenizer& TextModel::tokenizer(std::string_view column) const {
 }
 
 const Generator& TextModel::generator() const {
-  if (const Generator* writes = model->generator()) return *writes;
-  throw ConfigError("the model writes no sequences: it is a {} model{}", config.kind.name,
-                    model->classifier() != nullptr ? "; use classify" : "");
+  return facet(model->generator(), "writes no sequences");
 }
 
 const Classifier& TextModel::classifier() const {
-  if (const Classifier* labels = model->classifier()) return *labels;
-  throw ConfigError("the model gives no labels: it is a {} model{}", config.kind.name,
-                    model->generator() == nullptr ? ""
-                    : read()                      ? "; use translate"
-                                                  : "; use generate");
+  return facet(model->classifier(), "gives no labels");
+}
+
+const Tagger& TextModel::tagger() const { return facet(model->tagger(), "gives no tags"); }
+
+const Regressor& TextModel::regressor() const {
+  return facet(model->regressor(), "gives no numbers");
+}
+
+const MaskedPredictor& TextModel::masked_predictor() const {
+  return facet(model->masked_predictor(), "predicts no masked tokens");
+}
+
+template <typename Facet>
+const Facet& TextModel::facet(const Facet* found, std::string_view lacks) const {
+  if (found != nullptr) return *found;
+  const std::string_view use = model->generator() != nullptr ? (read() ? "translate" : "generate")
+                               : model->masked_predictor() != nullptr ? "fill"
+                                                                      : "classify";
+  throw ConfigError("the model {}: it is a {} model; use {}", lacks, config.kind.name, use);
 }
 
 ColumnSpec TextModel::written() const {

@@ -49,6 +49,9 @@ struct TextModel {
   // sequences: it is a label model; use classify".
   const Generator& generator() const;
   const Classifier& classifier() const;
+  const Tagger& tagger() const;
+  const Regressor& regressor() const;
+  const MaskedPredictor& masked_predictor() const;
 
   // The sequence that it writes, and the one that it reads; none for a language model. written()
   // throws ConfigError if there is none.
@@ -66,6 +69,10 @@ struct TextModel {
   void save_description(const ModelDirectory& directory) const;
   void save_weights(const std::filesystem::path& file) const;
   void save_best_alignment(const ModelDirectory& directory) const;
+
+ private:
+  template <typename Facet>
+  const Facet& facet(const Facet* found, std::string_view lacks) const;
 };
 
 // A tokenizer as corpora use it.

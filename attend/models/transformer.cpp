@@ -28,7 +28,7 @@ TransformerConfig tiny() {  // as for small corpora of translated captions
   return c;
 }
 
-TransformerConfig sized(const ModelSize& size) {
+TransformerConfig transformer_of_size(const ModelSize& size) {
   TransformerConfig c;
   c.width = size.width, c.heads = std::max<size_t>(4, size.width / 64);
   c.feed_forward = size.width < 256 ? 2 * size.width : 4 * size.width;
@@ -60,7 +60,7 @@ ModelKind transformer_kind() {
        {"base", "6 + 6 layers, 512 wide, as published (Vaswani et al., 2017)",
         [] { return AnyConfig(base()); }}});
   kind.make_encoder = encoder_of<TransformerEncoder, TransformerConfig>;
-  kind.sized = [](const ModelSize& size) { return AnyConfig(sized(size)); };
+  kind.sized = [](const ModelSize& size) { return AnyConfig(transformer_of_size(size)); };
   return kind;
 }
 

@@ -123,6 +123,7 @@ class TransformerEncoder : public SequenceEncoder {
 
   size_t width() const override { return config.width; }
   Tensor rows(const Tokens& tokens) const override { return (*this)(tokens).back(); }
+  const Embedding& table() const override { return embedding.table; }
   void visit(Visitor& v) override;
   std::vector<AttentionLayer> layers(const std::string& sequence) const override;
   std::optional<size_t> positions() const override { return config.placed().positions(); }

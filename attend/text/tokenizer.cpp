@@ -23,6 +23,11 @@ constexpr Named<TokenizerKind> kKinds[] = {
 
 std::string_view name_of(TokenizerKind kind) { return name_from_value(kKinds, kind); }
 
+bool Tokenizer::begins_word(int32_t id) const {
+  const bool whole = kind() == TokenizerKind::kWord || kind() == TokenizerKind::kLine;
+  return whole || piece(id).starts_with("▁");
+}
+
 void Tokenizer::save(const std::filesystem::path& file) const { replace_file(file, serialized()); }
 
 uint64_t Tokenizer::fingerprint() const { return hash_of(serialized()); }

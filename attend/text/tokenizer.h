@@ -55,6 +55,8 @@ class Tokenizer {
   virtual std::string piece(int32_t id) const = 0;
   // The pieces of encode(line), one for each id; an unknown one shows its text: "<unk:ß>".
   virtual std::vector<std::string> pieces(std::string_view line) const = 0;
+  // Whether a token is the first of a word, as far as it shows.
+  virtual bool begins_word(int32_t id) const;
   virtual std::string serialized() const = 0;  // the file's content
 
   void save(const std::filesystem::path& file) const;  // throws IoError

@@ -16,9 +16,9 @@ constexpr double kSpare = 0.1;        // for what other batches need beside thos
 constexpr size_t kSmallBatch = 1024;  // tokens of a shard
 
 // Updates of a model that nobody keeps.
-class Trial {
+class MemoryTrial {
  public:
-  Trial(const RunConfig& config, const Task& task, const Corpus& corpus,
+  MemoryTrial(const RunConfig& config, const Task& task, const Corpus& corpus,
         const Tokenizers& tokenizers)
       : config_(config),
         corpus_(corpus),
@@ -110,7 +110,7 @@ size_t tokens_within_memory(const RunConfig& config, const Task& task, const Cor
   size_t all = 0;  // rows there are
   const RecordLengths lengths = corpus.lengths();
   for (size_t i = 0; i < lengths.size(); ++i) all += lengths.rows(i);
-  Trial trial(config, task, corpus, tokenizers);
+  MemoryTrial trial(config, task, corpus, tokenizers);
   const auto one = static_cast<double>(trial.peak(kSmallBatch));
   const auto two = static_cast<double>(trial.peak(2 * kSmallBatch));
   if (one > most) {

@@ -43,15 +43,20 @@ class Chooser {
   bool free(std::string_view path) const { return !given_.has(path); }
   bool model_is_free() const { return !given_.any_of("model"); }
   bool has_text(size_t column) const { return task_.columns[column].kind == ColumnKind::kTokens; }
-  bool is_language_model() const { return task_.columns.size() == 1; }
-  bool has_target() const { return task_.columns.size() > 1 && has_text(1); }
+  bool is_language_model() const { return task_.columns.size() == 1 && task_.columns[0].written; }
+  bool is_masked() const { return task_.objective == "masked_tokens"; }
+  bool has_target() const {
+    return task_.columns.size() > 1 && has_text(1) && task_.columns[1].written;
+  }
   double characters(size_t column) const {
     return profile_.all(profile_.columns[column].characters);
   }
 
   // Lines that stand for themselves: names, titles, commands.
   void choose_documents() {
-    if (!is_language_model() || !free("data.documents")) return;
+    if (!free("data.documents")) return;
+    if (is_masked()) config_.data.documents = DocumentKind::kLine;
+    if (!is_language_model()) return;
     const ColumnProfile& text = profile_.columns[0];
     const bool list = profile_.seen >= 100 && profile_.blank == 0 && text.long_line <= 60 &&
                       text.distinct_lines * 2 >= profile_.seen;
@@ -358,6 +363,9 @@ ModelConfig model_of_size(const Task& task, const ModelSize& size) {
     if (kind.sized == nullptr) continue;
     ModelConfig config(kind.name);
     config.settings = kind.sized(size);
+    if (&task_of_columns(signature_of(config)) == &task) return config;
+    if (kind.of_pairs == nullptr) continue;
+    config.settings = kind.of_pairs(config.settings);
     if (&task_of_columns(signature_of(config)) == &task) return config;
   }
   throw ConfigError("train: there is no default model for the task {}; choose one with --preset",

@@ -1,82 +1,77 @@
-// The task of giving each text a label.
+// The tasks of giving each text, or each pair of texts, a label.
 #include <algorithm>
 
 #include "attend/base/error.h"
-#include "attend/tensor/tape.h"
-#include "attend/train/line_task.h"
-#include "attend/train/objective.h"
+#include "attend/train/answer_task.h"
 
 namespace attend {
 namespace {
 
-// How many texts of validation get their label.
-class LabelJudge : public Judge {
+class LabelJudge : public AnswerJudge {
  public:
-  LabelJudge(const RunConfig& config, const Corpus& corpus) : config_(config), corpus_(corpus) {
-    const size_t sentences = config.validation.sentences;
-    count_ = sentences > 0 ? std::min(sentences, corpus.size()) : corpus.size();
-  }
+  using AnswerJudge::AnswerJudge;
 
-  double operator()(const TextModel& model, const std::atomic<bool>& stop) const override {
-    const NoGrad no_grad;
-    const Signature signature = model.model->signature();
-    const int32_t first = model.tokenizer("label").first_piece();
-    const RecordLengths lengths = corpus_.lengths();
-    size_t right = 0;
-    for (size_t begin = 0; begin < count_;) {
-      if (stop) throw Stopped();
-      std::vector<uint32_t> some;
-      for (size_t rows = 0; begin < count_; ++begin) {
-        rows += lengths.rows(begin);
-        if (!some.empty() && rows > config_.batch.tokens) break;
-        some.push_back(static_cast<uint32_t>(begin));
-      }
-      const Batch batch = training_batch(make_batch(corpus_, some), signature, model.tokenizers);
+ protected:
+  class Accuracy : public Measurement {
+   public:
+    void add(const TextModel& model, const Batch& batch) override {
       const Tensor logits = model.classifier().label_logits(batch);
+      const int32_t first = model.tokenizer("label").first_piece();
       const auto labels = batch["label"].values.index_span();
-      for (size_t i = 0; i < some.size(); ++i) {
+      for (size_t i = 0; i < labels.size(); ++i) {
         const auto row = logits.slice_rows(i, 1).to_vector();
         const auto best = std::ranges::max_element(row) - row.begin();
-        right += first + best == labels[i] ? 1 : 0;
+        right_ += first + best == labels[i] ? 1 : 0;
       }
+      all_ += labels.size();
     }
-    return 100.0 * static_cast<double>(right) / static_cast<double>(count_);
-  }
+    double value() const override {
+      return 100.0 * static_cast<double>(right_) / static_cast<double>(all_);
+    }
 
-  void add_to(Hash& hash) const override {
-    const uint64_t parts[] = {corpus_.spec(), count_};
-    hash.add({reinterpret_cast<const char*>(parts), sizeof parts});
+   private:
+    size_t right_ = 0, all_ = 0;
+  };
+  std::unique_ptr<Measurement> measurement() const override {
+    return std::make_unique<Accuracy>();
   }
-
- private:
-  const RunConfig& config_;
-  const Corpus& corpus_;
-  size_t count_;
 };
 
-class ClassifyTask : public LineTask {
+class ClassifyTask : public AnswerTask {
  public:
-  ClassifyTask() {
-    name = "classify";
-    summary = "give each text a label";
-    columns = {{"text"}, {"label", ColumnKind::kLabel}};
+  explicit ClassifyTask(bool pair)
+      : AnswerTask(pair, {.column = "label",
+                          .flag = "--label FILE",
+                          .setting = "label",
+                          .valid_setting = "valid_label",
+                          .training = &DataConfig::label,
+                          .validation = &DataConfig::valid_label}) {
+    name = pair ? "classify_pairs" : "classify";
+    summary = pair ? "give each pair of texts a label" : "give each text a label";
+    columns.push_back({.name = "label", .kind = ColumnKind::kLabel, .written = true});
     objective = "label";
     metrics = {Metric::kLoss, Metric::kAccuracy};
     command = "classify";
-    records = "texts";
-    flags = "--text FILE --label FILE";
-    valid_flags = "--valid-text FILE and --valid-label FILE, or --data.held-out 0.05";
-    settings = {"text",   "valid_text", "label",        "valid_label",  "longest",
-                "source", "target",     "valid_source", "valid_target", "held_out"};
+    flags = pair ? "--text FILE --pair FILE --label FILE" : "--text FILE --label FILE";
+    valid_flags = pair ? "--valid-text FILE, --valid-pair FILE and --valid-label FILE, or "
+                         "--data.held-out 0.05"
+                       : "--valid-text FILE and --valid-label FILE, or --data.held-out 0.05";
+    if (!pair) {
+      settings.insert(settings.end(), {"source", "target", "valid_source", "valid_target"});
+    }
   }
 
   // Labels were targets once: data.source and data.target of files of that time are read as well.
+  // Without a file of labels, that of the text has both.
   bool has_text(const DataConfig& data, Split split) const override {
-    return split == Split::kTraining ? !data.text.empty() || !data.source.empty()
-                                     : has_valid_text(data) || data.held_out > 0;
+    if (has_pair()) return AnswerTask::has_text(data, split);
+    if (split == Split::kValidation) return has_valid_text(data) || data.held_out > 0;
+    const bool other = !data.pair.empty() || !data.tags.empty() || !data.number.empty();
+    return (!data.text.empty() && !other) || !data.source.empty();
   }
 
-  void check(const RunConfig& config, const Signature& /*signature*/) const override {
+  void check(const RunConfig& config, const Signature& signature) const override {
+    if (has_pair()) return AnswerTask::check(config, signature);
     const DataConfig& data = config.data;
     for (const auto* files : {&data.text, &data.valid_text}) {
       if (files->size() > 1) {
@@ -101,18 +96,6 @@ class ClassifyTask : public LineTask {
     }
   }
 
-  // A label is a whole line, and none is too rare to be one.
-  Tokenizers train_tokenizers(const RunConfig& config) const override {
-    const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
-    const HeldOut kept = part_of(config.data, Split::kTraining);
-    const TokenizerConfig label{
-        .kind = config.vocabulary.target_kind.value_or(TokenizerKind::kLine),
-        .vocabulary = 0,
-        .lowercase = config.vocabulary.tokenizer.lowercase};
-    return {{"text", train_on_columns(config.vocabulary.tokenizer, text, kept, {0})},
-            {"label", train_on_columns(label, text, kept, {1})}};
-  }
-
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
                                const Signature& /*signature*/,
                                const Tokenizers& /*tokenizers*/) const override {
@@ -121,12 +104,18 @@ class ClassifyTask : public LineTask {
 
  protected:
   std::vector<TextColumn> texts(const DataConfig& data, Split split) const override {
+    if (has_pair()) return AnswerTask::texts(data, split);
     if (data.held_out > 0) split = Split::kTraining;
     const auto& text = split == Split::kTraining ? data.text : data.valid_text;
     const auto& old = split == Split::kTraining ? data.source : data.valid_source;
     return two_columns("text", "label", text.empty() ? old : text.front(), label_file(data, split));
   }
-  std::string_view second_flag() const override { return "--label FILE"; }
+  // A label is a whole line, and none is too rare to be one.
+  std::optional<TokenizerConfig> answer_tokens(const VocabularyConfig& config) const override {
+    return TokenizerConfig{.kind = config.target_kind.value_or(TokenizerKind::kLine),
+                           .vocabulary = 0,
+                           .lowercase = config.tokenizer.lowercase};
+  }
 
  private:
   static bool has_valid_text(const DataConfig& data) {
@@ -140,6 +129,7 @@ class ClassifyTask : public LineTask {
 
 }  // namespace
 
-std::unique_ptr<const Task> classify_task() { return std::make_unique<ClassifyTask>(); }
+std::unique_ptr<const Task> classify_task() { return std::make_unique<ClassifyTask>(false); }
+std::unique_ptr<const Task> classify_pairs_task() { return std::make_unique<ClassifyTask>(true); }
 
 }  // namespace attend

@@ -4,19 +4,19 @@
 
 #include "attend/base/error.h"
 #include "attend/data/windows.h"
-#include "attend/train/task.h"
+#include "attend/train/document_task.h"
 
 namespace attend {
 namespace {
 
 constexpr size_t kUsualContext = 256;
 
-class LanguageModelTask : public Task {
+class LanguageModelTask : public DocumentTask {
  public:
   LanguageModelTask() {
     name = "language_model";
     summary = "continue a text";
-    columns = {{"text"}};
+    columns = {{.name = "text", .written = true}};
     objective = "teacher_forcing";
     label_smoothing = 0.0f;  // what is reported is the likelihood of the text
     metrics = {Metric::kLoss};
@@ -27,45 +27,13 @@ class LanguageModelTask : public Task {
     settings = {"text", "valid_text", "documents", "context", "overlap", "shift", "held_out"};
   }
 
-  bool has_text(const DataConfig& data, Split split) const override {
-    if (split == Split::kTraining) return !data.text.empty() && data.label.empty();
-    return !data.valid_text.empty() || data.held_out > 0;
-  }
-
   void check(const RunConfig& config, const Signature& signature) const override {
-    const DataConfig& data = config.data;
-    if (config.vocabulary.tokenizer.kind == TokenizerKind::kLine) {
-      throw ConfigError(
-          "train: vocabulary.kind line is for labels: a document would be one token; choose bpe, "
-          "unigram, character or byte");
-    }
-    check_held_out(data, !data.valid_text.empty(), "data.valid_text");
-    if (const size_t context = context_of(config, signature); data.overlap >= context) {
+    DocumentTask::check(config, signature);
+    const size_t overlap = config.data.overlap;
+    if (const size_t context = context_of(config, signature); overlap >= context) {
       throw ConfigError("train: data.overlap is {}; it must be smaller than the context, {} tokens",
-                        data.overlap, context);
+                        overlap, context);
     }
-  }
-
-  void check_text(const RunConfig& config, Split split, bool all) const override {
-    DocumentReader reader(files(config.data, split));
-    bool any = false;
-    while ((!any || all) && reader.next()) {
-      any |= reader.text().find_first_not_of(" \t\v\f\r\n") != std::string_view::npos;
-    }
-    if (any) return;
-    check_held_out_left(config.data, split, config.data.text.front());
-    throw DataError("train: no text in {}", reader.file());
-  }
-
-  bool same_text(const DataConfig& a, const DataConfig& b) const override {
-    return a.text == b.text && a.documents == b.documents && a.held_out == b.held_out;
-  }
-
-  TextProfile profile(const RunConfig& config) const override {
-    TextProfiler profiler({"text"});
-    DocumentReader reader({.files = config.data.text});
-    while (reader.next()) profiler.add({reader.text()});
-    return profiler.profile();
   }
 
   std::vector<std::string> limits(const RunConfig& config,
@@ -78,19 +46,9 @@ class LanguageModelTask : public Task {
   }
 
   Tokenizers train_tokenizers(const RunConfig& config) const override {
-    DocumentReader reader(files(config.data, Split::kTraining));
     TokenizerConfig tokenizer = config.vocabulary.tokenizer;
     tokenizer.lossless = true;
-    // Subwords are never made across the ends of lines.
-    const bool subwords =
-        tokenizer.kind == TokenizerKind::kBpe || tokenizer.kind == TokenizerKind::kUnigram;
-    const auto next = [&]() -> std::optional<std::string_view> {
-      if (!reader.next()) return std::nullopt;
-      std::string_view text = reader.text();
-      if (subwords && text.ends_with('\n')) text.remove_suffix(1);
-      return text;
-    };
-    return {{"text", train_tokenizer(tokenizer, next)}};
+    return {{"text", tokenizer_of_documents(config, tokenizer)}};
   }
 
   std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,
@@ -99,23 +57,6 @@ class LanguageModelTask : public Task {
     return std::make_unique<WindowRecords>(
         "text", files(config.data, split), encoder_of(tokenizers.at("text")),
         WindowConfig{.context = context, .overlap = config.data.overlap});
-  }
-
-  std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& /*corpus*/,
-                               const Signature& /*signature*/,
-                               const Tokenizers& /*tokenizers*/) const override {
-    throw ConfigError("train: no way to measure {} of a language model",
-                      name_of(config.validation.metric));
-  }
-
- private:
-  static DocumentFiles files(const DataConfig& data, Split split) {
-    const bool other = split == Split::kValidation && !data.valid_text.empty();
-    DocumentFiles found{.files = other ? data.valid_text : data.text, .documents = data.documents};
-    if (other || data.held_out == 0) return found;
-    found.held_out = data.held_out;
-    found.part = split == Split::kTraining ? TextPart::kKept : TextPart::kHeldOut;
-    return found;
   }
 };
 

@@ -75,10 +75,12 @@ std::unique_ptr<RecordSource> LineTask::source(const RunConfig& config, const Si
   const std::vector<TextColumn> text = texts(config.data, split);
   for (size_t i = 0; i < columns.size(); ++i) {
     const ColumnSpec& column = signature.column(columns[i].name);
+    const bool number = column.kind == ColumnKind::kNumber;
     lines.push_back({.text = text[i],
-                     .encoder = encoder_of(tokenizers.at(column.name)),
+                     .encoder = number ? TextEncoder() : encoder_of(tokenizers.at(column.name)),
                      .kind = column.kind,
-                     .longest = line_limit(column, config.data.longest).tokens});
+                     .longest = line_limit(column, config.data.longest).tokens,
+                     .by_words = by_words && column.kind == ColumnKind::kTokens});
     lines.back().text.may_be_empty = columns[i].may_be_empty;
   }
   auto made = std::make_unique<LineRecords>(std::move(lines));

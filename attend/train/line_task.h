@@ -19,6 +19,7 @@ class LineTask : public Task {
                                        const Tokenizers& tokenizers, Split split) const override;
 
  protected:
+  bool by_words = false;  // whether texts are read word by word, for tags
   // Where the text of each column is.
   virtual std::vector<TextColumn> texts(const DataConfig& data, Split split) const = 0;
   // Which of its records: where some are held out, training text is that of validation as well.

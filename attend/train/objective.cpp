@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
 #include "attend/data/windows.h"
+#include "attend/data/words.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
 
@@ -14,34 +15,25 @@ namespace attend {
 namespace {
 
 template <typename Made>
-std::unique_ptr<Objective> make(const TrainingConfig& config, const Signature& signature) {
+std::unique_ptr<Objective> make(const RunConfig& config, const Signature& signature) {
   return std::make_unique<Made>(config, signature);
 }
 
 constexpr ObjectiveKind kObjectives[] = {
     {"teacher_forcing", "the next token of what is written", make<TeacherForcing>},
     {"label", "the label of a record", make<LabelCrossEntropy>},
+    {"tags", "the tag of each word", make_tag_objective},
+    {"squared_error", "the number of a record", make_squared_error},
+    {"masked_tokens", "tokens that the model does not see", make_masked_tokens},
 };
 
-// The column that an objective is about.
-std::string written_column(const Signature& signature, ColumnKind kind, std::string_view who) {
-  for (const ColumnSpec& column : signature.columns) {
-    if (column.written && column.kind == kind) return column.name;
+// Places of tokens, once there is a start before them.
+Column after_start(const Column& places, Framing framing) {
+  std::vector<int32_t> moved;
+  for (const int32_t place : places.values.index_span()) {
+    moved.push_back(place + (framing.start ? 1 : 0));
   }
-  throw ConfigError(
-      "train: training.objective {} needs a model that writes {}, which this one does not", who,
-      kind == ColumnKind::kLabel ? "a label" : "a sequence");
-}
-
-const Tokenizer& tokenizer_of(const LossContext& context, const std::string& column) {
-  const auto found = context.tokenizers.find(column);
-  if (found == context.tokenizers.end()) throw ConfigError("train: {} has no tokenizer", column);
-  return *found->second;
-}
-
-double label_count(const Tensor& labels) {
-  const auto ignored = std::ranges::count(labels.index_span(), kIgnoredTarget);
-  return static_cast<double>(labels.size()) - static_cast<double>(ignored);
+  return {Tensor::ids(moved, {moved.size()}), places.packing};
 }
 
 TeacherRows rows_of(const Batch& batch, const std::string& column, const SpecialTokens& special) {
@@ -68,6 +60,40 @@ std::vector<std::string> objective_choices() {
   return names;
 }
 
+std::string written_column(const Signature& signature, ColumnKind kind,
+                           std::string_view objective) {
+  for (const ColumnSpec& column : signature.columns) {
+    if (column.written && column.kind == kind) return column.name;
+  }
+  const std::string_view what = kind == ColumnKind::kTokens   ? "a sequence"
+                                : kind == ColumnKind::kLabel  ? "a label"
+                                : kind == ColumnKind::kLabels ? "tags"
+                                                              : "a number";
+  throw ConfigError(
+      "train: training.objective {} needs a model that writes {}, which this one does not",
+      objective, what);
+}
+
+const Tokenizer& tokenizer_of(const LossContext& context, const std::string& column) {
+  const auto found = context.tokenizers.find(column);
+  if (found == context.tokenizers.end()) throw ConfigError("train: {} has no tokenizer", column);
+  return *found->second;
+}
+
+Tensor label_numbers(const Batch& batch, const std::string& column, const LossContext& context) {
+  const int32_t first = tokenizer_of(context, column).first_piece();
+  std::vector<int32_t> labels;
+  for (const int32_t id : batch[column].values.index_span()) {
+    labels.push_back(id >= first ? id - first : kIgnoredTarget);
+  }
+  return Tensor::ids(labels, {labels.size()});
+}
+
+double label_count(const Tensor& labels) {
+  const auto ignored = std::ranges::count(labels.index_span(), kIgnoredTarget);
+  return static_cast<double>(labels.size()) - static_cast<double>(ignored);
+}
+
 Batch training_batch(const Batch& records, const Signature& signature,
                      const Tokenizers& tokenizers) {
   Batch batch(records.size());
@@ -77,6 +103,8 @@ Batch training_batch(const Batch& records, const Signature& signature,
     if (is_framed) {
       const SpecialTokens special = tokenizers.at(column.name)->special();
       batch.add(column.name, framed(records.tokens(column.name), column.framing, special));
+      const std::string words = words_column(column.name);
+      if (records.has(words)) batch.add(words, after_start(records[words], column.framing));
       continue;
     }
     batch.add(column.name, records[column.name]);
@@ -99,9 +127,10 @@ size_t training_rows(const Batch& batch, const Signature& signature) {
   return rows;
 }
 
-TeacherForcing::TeacherForcing(const TrainingConfig& config, const Signature& signature)
+TeacherForcing::TeacherForcing(const RunConfig& run, const Signature& signature)
     : written_(written_column(signature, ColumnKind::kTokens, "teacher_forcing")),
-      label_smoothing_(config.label_smoothing.value_or(0.0f)) {
+      label_smoothing_(run.training.label_smoothing.value_or(0.0f)) {
+  const TrainingConfig& config = run.training;
   if (config.coverage_loss > 0) {
     auxiliary_.push_back({"coverage", "training.coverage_loss", config.coverage_loss});
   }
@@ -135,10 +164,10 @@ Loss TeacherForcing::loss(const Model& model, const Batch& batch,
   return loss;
 }
 
-LabelCrossEntropy::LabelCrossEntropy(const TrainingConfig& config, const Signature& signature)
+LabelCrossEntropy::LabelCrossEntropy(const RunConfig& config, const Signature& signature)
     : label_(written_column(signature, ColumnKind::kLabel, "label")),
-      label_smoothing_(config.label_smoothing.value_or(0.0f)) {
-  if (config.coverage_loss > 0) {
+      label_smoothing_(config.training.label_smoothing.value_or(0.0f)) {
+  if (config.training.coverage_loss > 0) {
     throw ConfigError(
         "train: training.coverage_loss is for models that write sequences; leave it out");
   }
@@ -146,15 +175,7 @@ LabelCrossEntropy::LabelCrossEntropy(const TrainingConfig& config, const Signatu
 
 Loss LabelCrossEntropy::loss(const Model& model, const Batch& batch,
                              const LossContext& context) const {
-  const Tokenizer& tokenizer = tokenizer_of(context, label_);
-  const Tensor& ids = batch[label_].values;
-  std::vector<int32_t> labels;
-  labels.reserve(ids.size());
-  for (const int32_t id : ids.index_span()) {
-    const int32_t label = id - tokenizer.first_piece();
-    labels.push_back(label >= 0 ? label : kIgnoredTarget);
-  }
-  const Tensor targets = Tensor::ids(labels, {labels.size()});
+  const Tensor targets = label_numbers(batch, label_, context);
   return {cross_entropy(model.classifier()->label_logits(batch), targets,
                         {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
                          .reduction = Reduction::kSum}),

@@ -18,6 +18,7 @@ namespace attend {
 struct LossContext {
   const Tokenizers& tokenizers;  // of the batch's columns: special ids come from them
   int64_t step = 0;              // updates done before
+  uint64_t seed = 0, epoch = 0;  // for what is drawn for each record anew in every epoch
   RandomStream random{0, 0};     // of this shard of this update
   bool training = false;         // false: what the model is judged by, without regularisation
 };
@@ -44,7 +45,7 @@ class Objective {
 // An entry of the registry.
 struct ObjectiveKind {
   std::string_view name, summary;
-  std::unique_ptr<Objective> (*make)(const TrainingConfig& config, const Signature& signature);
+  std::unique_ptr<Objective> (*make)(const RunConfig& config, const Signature& signature);
 };
 
 // All objectives.
@@ -63,7 +64,7 @@ size_t training_rows(const Batch& batch, const Signature& signature);
 // context column beside it is windows of documents (data/windows.h).
 class TeacherForcing : public Objective {
  public:
-  TeacherForcing(const TrainingConfig& config, const Signature& signature);
+  TeacherForcing(const RunConfig& config, const Signature& signature);
   Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override;
 
  private:
@@ -79,12 +80,25 @@ class TeacherForcing : public Objective {
 // Cross-entropy of a classifier's labels. Labels that its vocabulary does not have are ignored.
 class LabelCrossEntropy : public Objective {
  public:
-  LabelCrossEntropy(const TrainingConfig& config, const Signature& signature);
+  LabelCrossEntropy(const RunConfig& config, const Signature& signature);
   Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override;
 
  private:
   std::string label_;  // the column
   float label_smoothing_;
 };
+
+// The written column of a kind, which an objective is about. Throws ConfigError if there is none.
+std::string written_column(const Signature& signature, ColumnKind kind, std::string_view objective);
+// The tokenizer of a column. Throws ConfigError if there is none.
+const Tokenizer& tokenizer_of(const LossContext& context, const std::string& column);
+// The labels of a column as numbers from 0; kIgnoredTarget for those that the vocabulary lacks.
+Tensor label_numbers(const Batch& batch, const std::string& column, const LossContext& context);
+double label_count(const Tensor& labels);  // those that are not ignored
+
+// The registry's lines in files of their own.
+std::unique_ptr<Objective> make_tag_objective(const RunConfig& config, const Signature& signature);
+std::unique_ptr<Objective> make_squared_error(const RunConfig& config, const Signature& signature);
+std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config, const Signature& signature);
 
 }  // namespace attend

@@ -118,9 +118,11 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
   const ModelConfig::Vocabularies sizes = vocabularies_of(made.by_column, signature);
   std::vector<std::string> parts;
   for (const ColumnSpec& column : signature.columns) {
-    const bool labels = column.kind == ColumnKind::kLabel;
-    parts.push_back(fmt::format("{} {} ({})", sizes.at(column.name),
-                                labels ? "labels" : column.name + " tokens",
+    if (!column.has_tokenizer()) continue;
+    const std::string what = column.kind == ColumnKind::kLabel    ? "labels"
+                             : column.kind == ColumnKind::kLabels ? column.name
+                                                                  : column.name + " tokens";
+    parts.push_back(fmt::format("{} {} ({})", sizes.at(column.name), what,
                                 name_of(made.by_column.at(column.name)->kind())));
   }
   observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "),
@@ -163,11 +165,23 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
     release_unused_memory();
   }
   set_warmup(before, observer);
+  fit_model(before);
   Rng rng(config.training.seed);
   TextModel made{config.model, make_model(config.model, rng), tokenizers.by_column};
   observer.on_message(fmt::format("model: {}, {} parameters", config.model.kind.name,
                                   parameter_count(*made.model)));
   return made;
+}
+
+void Prepared::fit_model(const std::optional<Before>& before) {
+  if (!before) return task.fit(config.model, corpus);
+  ModelConfig was = before->config.model;
+  for (const Field& field : fields_of(was.settings).fields) {
+    const auto value = field.get();
+    if (!value || std::ranges::find(task.fitted_settings, field.path) == task.fitted_settings.end())
+      continue;
+    set_flag(config.model.settings, field.path, value->front());
+  }
 }
 
 // Where it is not set it follows from the steps: more of them are as if they had been asked for at

@@ -52,6 +52,7 @@ struct Prepared {
   RunTokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
                                 TrainingObserver& observer);
   Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
+  void fit_model(const std::optional<Before>& before);
   TextModel made_model(const std::optional<Before>& before, const TimeBudget& budget,
                        TrainingObserver& observer);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);

@@ -60,6 +60,14 @@ bool changes_tensors(const std::string& path, const RunConfig& before, const Run
   return path == "training.average" && (before.training.average > 0) != (now.training.average > 0);
 }
 
+// Whether a setting of the model follows from the text of the run.
+bool is_fitted(std::string_view path, const RunConfig& config) {
+  const Task& task = task_of(config, signature_of(config.model));
+  return std::ranges::any_of(task.fitted_settings, [&](std::string_view name) {
+    return path == fmt::format("model.{}.{}", config.model.kind.name, name);
+  });
+}
+
 // What was trained here before must fit what is asked for now.
 void compare(const Before& before, const RunConfig& config, const ModelDirectory& directory,
              TrainingObserver& observer) {
@@ -69,7 +77,7 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
                        d.path == "training.shards" ||
                        changes_tensors(d.path, before.config, config);
     const bool known_later =
-        d.path.ends_with("_vocabulary") || (d.path == "schedule.warmup" && !config.schedule.warmup);
+        d.path.ends_with("_vocabulary") || is_fitted(d.path, config) || (d.path == "schedule.warmup" && !config.schedule.warmup);
     const bool sized = d.path == "batch.tokens" && config.memory.bytes > 0;
     const bool too_late =
         d.path == "training.steps" && config.training.steps <= before.checkpoint.step;
@@ -269,7 +277,10 @@ RunPlan plan_training(const RunConfig& asked, TrainingObserver& observer,
   RunConfig config = given;
   config.training.report_every = kPlannedSteps;
   config.validation.metric = Metric::kLoss;
-  config.data.valid_source = config.data.valid_target = config.data.valid_label = "";
+  for (auto file : {&DataConfig::valid_source, &DataConfig::valid_target, &DataConfig::valid_pair,
+                    &DataConfig::valid_label, &DataConfig::valid_tags, &DataConfig::valid_number}) {
+    config.data.*file = "";
+  }
   config.data.valid_text.clear();
   LastReport last(observer);
   Prepared prepared(config, {temporary.path()}, before, options.budget, last);

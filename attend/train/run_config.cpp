@@ -24,6 +24,9 @@ constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
                                     {Metric::kAccuracy, "accuracy", true},
                                     {Metric::kErrorRate, "error_rate", false}};
 
+constexpr Named<TextRelation> kRelations[] = {{TextRelation::kNextSentence, "next_sentence"},
+                                              {TextRelation::kSentenceOrder, "sentence_order"}};
+
 void check_training(const TrainingConfig& training) {
   const auto below_one = [](const char* name, double value) {
     if (!(value >= 0 && value < 1)) {
@@ -136,6 +139,19 @@ void check_task(const RunConfig& config, const Signature& signature) {
 }
 
 }  // namespace
+
+std::string_view name_of(TextRelation relation) { return name_from_value(kRelations, relation); }
+
+void MaskingConfig::check() const {
+  if (!(share > 0 && share <= 1)) {
+    throw ConfigError("train: masking.share is {}; it must be above 0 and at most 1", share);
+  }
+  if (!(masked >= 0 && random >= 0 && masked + random <= 1)) {
+    throw ConfigError(
+        "train: masking.masked is {} and masking.random {}; both are shares, and together at most 1",
+        masked, random);
+  }
+}
 
 std::string_view name_of(Metric metric) { return name_from_value(kMetrics, metric); }
 

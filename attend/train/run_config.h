@@ -27,6 +27,8 @@ struct DataConfig {
   std::filesystem::path valid_source, valid_target;
   std::vector<std::filesystem::path> text, valid_text;
   std::filesystem::path label, valid_label;  // without a label, the text has two columns
+  std::filesystem::path pair, valid_pair;    // the second text of each record
+  std::filesystem::path tags, valid_tags, number, valid_number;
   // Tokens of a column; longer records are left out, and those that a model has no positions for.
   size_t longest = 256;
   DocumentKind documents = DocumentKind::kFile;
@@ -47,6 +49,12 @@ struct DataConfig {
     v("label", label,
       "labels, one for each line of the text; without it, the text has both, with a tab between");
     v("valid_label", valid_label, "the same for validation");
+    v("pair", pair, "second texts, one for each line of the text, which are read with it");
+    v("valid_pair", valid_pair, "the same for validation");
+    v("tags", tags, "tags with spaces between them, one for each word of a line of the text");
+    v("valid_tags", valid_tags, "the same for validation");
+    v("number", number, "numbers, one for each line of the text");
+    v("valid_number", valid_number, "the same for validation");
     v("longest", longest, "most tokens of a line; longer records are left out", limits::kLength);
     v("documents", documents, "language model: what a document is; blank: lines up to a blank one");
     v("context", context,
@@ -74,6 +82,32 @@ struct VocabularyConfig {
       "what a token of the target is; none: the same, or line for labels");
     v("joint", joint, "one vocabulary for source and target, if both are of the same kind");
   }
+};
+
+// Which tokens a masked language model is to predict, drawn anew in each epoch (Devlin et al.,
+// 2019).
+//
+// Of two texts the model also tells whether the second follows the first or was taken from another
+// place (BERT), or whether they are in order or swapped (ALBERT; Lan et al., 2020).
+enum class TextRelation { kNextSentence, kSentenceOrder };
+std::string_view name_of(TextRelation relation);
+
+struct MaskingConfig {
+  double share = 0.15;
+  double masked = 0.8, random = 0.1;  // of these; the rest stay as they are
+  bool whole_words = false;
+  TextRelation relation = TextRelation::kNextSentence;
+
+  template <typename V>
+  void fields(V& v) {
+    v("share", share, "of tokens that are predicted, at least one of each text");
+    v("masked", masked, "share of these that the model reads as the mask token");
+    v("random", random, "share of these that it reads as a random token; the rest it sees");
+    v("whole_words", whole_words, "choose words instead of tokens");
+    v("relation", relation, "two texts: what is told of them, beside their tokens");
+  }
+
+  void check() const;  // throws ConfigError
 };
 
 // How validation decodes and what it measures.
@@ -171,6 +205,7 @@ struct RunConfig {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   TrainingConfig training;
+  MaskingConfig masking;
   ValidationConfig validation;
   SearchConfig search;
   SnapshotsConfig snapshots;
@@ -193,6 +228,7 @@ struct RunConfig {
     v("optimizer", optimizer, "how weights are updated");
     v("schedule", schedule, "how the learning rate changes");
     v("training", training, "how long, how often");
+    v("masking", masking, "which tokens a masked language model predicts");
     v("validation", validation, "how the model is judged during training");
     v("search", search, "how validation decodes");
     v("snapshots", snapshots, "attention maps stored during training");

@@ -67,11 +67,12 @@ RunTokenizers tokenizers_of(const RunConfig& config, const Task& task, const Sig
     remove_trained(directory);
   }
   const Tokenizers found = load_tokenizers(directory, signature);
-  if (found.size() == signature.columns.size()) return {found};
+  const auto wanted = std::ranges::count_if(signature.columns, &ColumnSpec::has_tokenizer);
+  if (found.size() == static_cast<size_t>(wanted)) return {found};
   remove_trained(directory);  // some of them, where saving was cut short
   const Tokenizers own = load_tokenizers(directory, signature);
   for (const ColumnSpec& column : signature.columns) {
-    if (own.empty() || own.contains(column.name)) continue;
+    if (own.empty() || !column.has_tokenizer() || own.contains(column.name)) continue;
     throw ConfigError(
         "{}: it has tokenizer.{}.model but no tokenizer.{}.model; add that one, or "
         "remove the other",

@@ -12,7 +12,8 @@ namespace {
 bool fits(const Task& task, const Signature& signature) {
   return std::ranges::equal(task.columns, signature.columns,
                             [](const TaskColumn& wanted, const ColumnSpec& column) {
-                              return wanted.name == column.name && wanted.kind == column.kind;
+                              return wanted.name == column.name && wanted.kind == column.kind &&
+                                     wanted.written == column.written;
                             });
 }
 
@@ -51,6 +52,12 @@ std::span<const std::unique_ptr<const Task>> tasks() {
     made.push_back(translate_task());
     made.push_back(language_model_task());
     made.push_back(classify_task());
+    made.push_back(classify_pairs_task());
+    made.push_back(tag_task());
+    made.push_back(regress_task());
+    made.push_back(regress_pairs_task());
+    made.push_back(masked_task());
+    made.push_back(masked_pairs_task());
     return made;
   }();
   return all;
@@ -80,6 +87,11 @@ RunConfig fitted(const RunConfig& config) {
     return task_of_columns(signature_of(model)).has_text(config.data, Split::kTraining);
   };
   if (has_text(config.model)) return config;
+  if (const auto of_pairs = model_kind(config.model.kind.name).of_pairs; of_pairs != nullptr) {
+    RunConfig found = config;
+    found.model.settings = of_pairs(config.model.settings);
+    if (has_text(found.model)) return found;
+  }
   for (const ModelKind& kind : model_kinds()) {
     if (kind.around == nullptr) continue;
     const auto settings = kind.around(config.model.kind.name, config.model.settings);
@@ -117,9 +129,11 @@ std::string_view objective_of(const RunConfig& config, const Task& task) {
 std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& task,
                                           const Signature& signature) {
   const ObjectiveKind& kind = objective_kind(objective_of(config, task));
-  TrainingConfig training = config.training;
-  if (!training.label_smoothing) training.label_smoothing = task.label_smoothing;
-  return kind.make(training, signature);
+  RunConfig effective = config;
+  if (!effective.training.label_smoothing) {
+    effective.training.label_smoothing = task.label_smoothing;
+  }
+  return kind.make(effective, signature);
 }
 
 }  // namespace attend

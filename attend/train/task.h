@@ -26,6 +26,7 @@ enum class Split { kTraining, kValidation };
 struct TaskColumn {
   std::string_view name;
   ColumnKind kind = ColumnKind::kTokens;
+  bool written = false;
   bool may_be_empty = false;
 };
 
@@ -74,6 +75,10 @@ class Task {
   virtual Tokenizers train_tokenizers(const RunConfig& config) const = 0;
   virtual std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,
                                                const Tokenizers& tokenizers, Split split) const = 0;
+  // Sets what the model takes from the training text itself, under these names in the settings of
+  // its kind; a run that is resumed keeps them.
+  std::vector<std::string_view> fitted_settings;
+  virtual void fit(ModelConfig& /*model*/, const Corpus& /*corpus*/) const {}
   // Of config.validation.metric, which is not the loss. The corpus is that of validation.
   virtual std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
                                        const Signature& signature,
@@ -111,5 +116,11 @@ void check_held_out_left(const DataConfig& data, Split split, const std::filesys
 std::unique_ptr<const Task> translate_task();
 std::unique_ptr<const Task> language_model_task();
 std::unique_ptr<const Task> classify_task();
+std::unique_ptr<const Task> classify_pairs_task();
+std::unique_ptr<const Task> tag_task();
+std::unique_ptr<const Task> regress_task();
+std::unique_ptr<const Task> regress_pairs_task();
+std::unique_ptr<const Task> masked_task();
+std::unique_ptr<const Task> masked_pairs_task();
 
 }  // namespace attend

@@ -154,12 +154,15 @@ bool Trainer::update() {
   size_t tokens = 0;
   std::optional<Batch> first;
   const auto loss = [&](size_t shard) {
+    const uint64_t epoch = stream_->position().epoch;
     const Batch batch = next_batch();
     tokens += training_rows(batch, signature_);
     if (shard == 0) first = batch;
     return parts_.objective.loss(*parts_.model.model, batch,
                                  {.tokenizers = parts_.model.tokenizers,
                                   .step = state_.step,
+                                  .seed = config.seed,
+                                  .epoch = epoch,
                                   .random = number.objective(shard),
                                   .training = true});
   };

@@ -107,7 +107,7 @@ class TranslateTask : public LineTask {
   TranslateTask() {
     name = "translate";
     summary = "write a sequence for each sequence that is read";
-    columns = {{"source"}, {"target"}};
+    columns = {{"source"}, {.name = "target", .written = true}};
     objective = "teacher_forcing";
     metrics = {Metric::kLoss, Metric::kBleu, Metric::kChrf, Metric::kAccuracy, Metric::kErrorRate};
     command = "translate";

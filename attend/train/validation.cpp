@@ -21,7 +21,8 @@ RandomStream validation_stream(uint64_t seed, size_t batch) {
 // A model is not judged by labels that it cannot give.
 void check_labels(const Corpus& corpus, const Signature& signature, const Tokenizers& tokenizers) {
   for (const ColumnSpec& spec : signature.columns) {
-    if (!spec.written || spec.kind != ColumnKind::kLabel) continue;
+    const bool labels = spec.kind == ColumnKind::kLabel || spec.kind == ColumnKind::kLabels;
+    if (!spec.written || !labels) continue;
     const size_t column = corpus.column(spec.name);
     const int32_t first = tokenizers.at(spec.name)->first_piece();
     std::vector<int32_t> ids;
@@ -85,6 +86,7 @@ double Validator::loss(const TextModel& model, int64_t step, const std::atomic<b
     const Loss part = objective_.loss(*model.model, batch,
                                       {.tokenizers = model.tokenizers,
                                        .step = step,
+                                       .seed = config_.training.seed,
                                        .random = validation_stream(config_.training.seed, i)});
     sum += double{part.sum.item()};
     count += part.count;

@@ -179,7 +179,7 @@ std::vector<Case> corpus_cases() {
       {"corpus-label-of-two", &kCorpus, changed([](Parts& p) {
          p.columns[0].kind_value = static_cast<uint32_t>(ColumnKind::kLabel);
        }),
-       "record 0 has 2 labels"},
+       "record 0 has 2 values in column"},
       {"corpus-record-past-the-end", &kCorpus,
        changed([](Parts& p) { p.lengths[0] = 4'000'000'000; }), "record 0 is past the end"},
       {"corpus-record-too-short", &kCorpus, changed([](Parts& p) { p.lengths[1] = 0; }),

@@ -24,6 +24,7 @@ inline TextModel small_model(const ModelConfig& config) {
   made.config.set_vocabularies({{"source", size},
                                 {"target", size},
                                 {"text", size},
+                                {"tags", size - static_cast<size_t>(tokenizer->first_piece())},
                                 {"label", size - static_cast<size_t>(tokenizer->first_piece())}});
   Rng rng(1);
   made.model = make_model(made.config, rng);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attend/attention/recorder.h"
+#include "attend/data/words.h"
 #include "attend/models/model.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/tensor/tape.h"
@@ -29,12 +30,22 @@ inline Tokens some_tokens(const std::vector<int32_t>& lengths, size_t vocabulary
 
 // Tokens of these lengths for each column that the model reads; as many records without a column
 // where it only writes.
+// Words of one token each.
+inline Column every_token(const std::vector<int32_t>& lengths) {
+  std::vector<int32_t> places;
+  for (const int32_t length : lengths) {
+    for (int32_t i = 0; i < length; ++i) places.push_back(i);
+  }
+  return {Tensor::ids(places, {places.size()}), Packing(lengths)};
+}
+
 inline Batch some_inputs(const Model& model, const std::vector<int32_t>& lengths, uint64_t seed,
                          size_t vocabulary = kSourceTokens) {
   Batch inputs(lengths.size());
   for (const ColumnSpec& column : model.signature().columns) {
     if (column.written) continue;
     inputs.add(column.name, some_tokens(lengths, vocabulary, seed));
+    if (model.tagger() != nullptr) inputs.add(words_column(column.name), every_token(lengths));
   }
   return inputs;
 }

@@ -14,8 +14,9 @@ struct Looked {
 inline Looked look(const Model& model, const Batch& inputs, const Tokens& written) {
   const NoGrad no_grad;
   Recorder recorder;
-  const Tensor output = model.generator() != nullptr ? model.generator()->logits(inputs, written)
-                                                     : model.classifier()->label_logits(inputs);
+  const Tensor output = model.generator() != nullptr    ? model.generator()->logits(inputs, written)
+                        : model.classifier() != nullptr ? model.classifier()->label_logits(inputs)
+                                                        : model.encoder()->encode(inputs).values;
   return {output, recorder.heads};
 }
 

