@@ -194,12 +194,12 @@ Command add_train(CLI::App& app) {
   options->flags.add(*parser, RunConfig());
   show_in_help(*parser, {"--out", "--time", "--vocabulary.kind", "--batch.tokens",
                          "--optimizer.rate", "--data.held-out", "--validation.metric"});
+  hide_in_help(*parser, {"--pair", "--tags", "--number"});
   parser->footer(
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train --text book.txt --out model --time 30m\n"
       "  attend train --text reviews.tsv:1 --label reviews.tsv:stars --out model\n"
-      "  attend train config.yaml --optimizer.rate 5e-4\n"
       "  attend train model --steps +1000\n"
       "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and stops; "
       "`attend train model` resumes. A YAML file may have any setting.");
