@@ -40,7 +40,7 @@ DELAY = """
       await new Promise((then) => setTimeout(then, Math.random() * SLOWNESS * 20));
       return answer;
     };"""
-PATIENCE = 20  # seconds, for what is to come
+PATIENCE = 60  # seconds, for what is to come
 
 
 class Browser:
