@@ -96,7 +96,8 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
   result.figures["unknown"] = text.unknown;
   // Bits of the text, where the tokens are all of it: an unknown token stands for any text, and
   // words leave out the white space between them.
-  const bool words = model.tokenizer(model.written().name).kind() == TokenizerKind::kWord;
+  const TokenizerKind kind = model.tokenizer(model.written().name).kind();
+  const bool words = kind == TokenizerKind::kWord || kind == TokenizerKind::kWordpiece;
   if (text.unknown > 0 || words) return {{kPerplexity, result}};
   return {{kPerplexity, result},
           {"bits_per_character",

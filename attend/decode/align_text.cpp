@@ -24,6 +24,12 @@ Words words_of(const Tokenizer& tokenizer, std::span<const int32_t> ids) {
     bool space = false, starts = false;
     if (kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram) {
       starts = tokenizer.piece(id).starts_with(kWordStart);
+    } else if (kind == TokenizerKind::kWordpiece) {
+      starts = !tokenizer.piece(id).starts_with("##");
+    } else if (kind == TokenizerKind::kByteBpe) {
+      const std::string text = tokenizer.decode({&id, 1});
+      space = text.find_first_not_of(" \t\r\n") == text.npos;
+      starts = text.starts_with(' ');
     } else if (kind == TokenizerKind::kCharacter || kind == TokenizerKind::kByte) {
       const std::string text = tokenizer.decode({&id, 1});
       space = text == " " || text == "\t";

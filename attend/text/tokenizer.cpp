@@ -4,8 +4,10 @@
 #include "attend/base/files.h"
 #include "attend/base/hash.h"
 #include "attend/base/names.h"
+#include "attend/text/byte_bpe.h"
 #include "attend/text/sentencepiece.h"
 #include "attend/text/vocabulary.h"
+#include "attend/text/wordpiece.h"
 
 namespace attend {
 namespace {
@@ -17,6 +19,8 @@ constexpr Named<TokenizerKind> kKinds[] = {
     {TokenizerKind::kByte, "byte"},
     {TokenizerKind::kBpe, "bpe"},
     {TokenizerKind::kUnigram, "unigram"},
+    {TokenizerKind::kWordpiece, "wordpiece"},
+    {TokenizerKind::kByteBpe, "byte_bpe"},
 };
 
 }  // namespace
@@ -26,6 +30,11 @@ std::string_view name_of(TokenizerKind kind) { return name_from_value(kKinds, ki
 bool Tokenizer::begins_word(int32_t id) const {
   const bool whole = kind() == TokenizerKind::kWord || kind() == TokenizerKind::kLine;
   return whole || piece(id).starts_with("▁");
+}
+
+bool is_subwords(TokenizerKind kind) {
+  return kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram ||
+         kind == TokenizerKind::kWordpiece || kind == TokenizerKind::kByteBpe;
 }
 
 void Tokenizer::save(const std::filesystem::path& file) const { replace_file(file, serialized()); }
@@ -44,9 +53,17 @@ std::string Tokenizer::unknown_piece(std::string_view text) {
 
 std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
                                                  const LineSource& lines) {
-  const bool subwords =
-      config.kind == TokenizerKind::kBpe || config.kind == TokenizerKind::kUnigram;
-  return subwords ? train_sentencepiece(config, lines) : train_vocabulary(config, lines);
+  switch (config.kind) {
+    case TokenizerKind::kBpe:
+    case TokenizerKind::kUnigram:
+      return train_sentencepiece(config, lines);
+    case TokenizerKind::kWordpiece:
+      return train_wordpiece(config, lines);
+    case TokenizerKind::kByteBpe:
+      return train_byte_bpe(config, lines);
+    default:
+      return train_vocabulary(config, lines);
+  }
 }
 
 std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,

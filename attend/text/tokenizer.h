@@ -25,8 +25,12 @@ enum class TokenizerKind {
   kByte,       // the bytes of UTF-8; no text is unknown
   kBpe,        // SentencePiece, byte pair encoding (Sennrich et al., 2016)
   kUnigram,    // SentencePiece, unigram language model (Kudo, 2018)
+  kWordpiece,  // BERT's: the longest pieces of words and punctuation
+  kByteBpe,    // GPT-2's: byte pair encoding of bytes; no text is unknown
 };
 std::string_view name_of(TokenizerKind kind);
+// Whether its tokens are parts of words, of which a vocabulary has as many as one likes.
+bool is_subwords(TokenizerKind kind);
 
 // The special ids of the vocabularies that are trained here, which are SentencePiece's defaults.
 inline constexpr int32_t kUnknown = 0;
@@ -85,12 +89,14 @@ struct TokenizerConfig {
     v("vocabulary", vocabulary,
       "tokens at most, with the special ones; 0: all characters, words or lines there are",
       limits::kVocabulary);
-    v("minimum_count", minimum_count, "rarer characters, words or lines are unknown",
+    v("minimum_count", minimum_count,
+      "rarer characters, words or lines are unknown; wordpiece, byte_bpe: rarer pairs are not "
+      "joined",
       limits::kCount.or_0());
-    v("lowercase", lowercase, "make text lower-case first");
+    v("lowercase", lowercase, "make text lower-case first; wordpiece: strip accents as well");
     v("mask", mask, "have a mask token; always on for masked language models, never for lines");
     v("character_coverage", character_coverage,
-      "bpe, unigram: share of the text whose characters are in the vocabulary");
+      "bpe, unigram, wordpiece: share of the text whose characters are in the vocabulary");
     v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");
     v("lossless", lossless,
       "bpe, unigram: keep white space and line ends as they are; always on for language models");

@@ -1,4 +1,5 @@
-// Tokenizers whose vocabulary is a list: characters, words, lines, bytes. Their file is text:
+// Tokenizers whose vocabulary is a list: characters, words, lines, bytes. The file of Attend's own
+// tokenizers, these and WordPiece and byte-level BPE, is text:
 //
 //   attend tokenizer 1 word lowercase mask 6 kind; is text lower-cased, is there a mask; tokens
 //   <unk>
@@ -8,7 +9,25 @@
 //   the
 //   C:\x5c                                   bytes up to space, DEL and backslash are \xHH
 //
-// A byte tokenizer's file is the first line alone.
+// A byte tokenizer's file is the first line alone. That of WordPiece has its special tokens, [UNK],
+// [CLS], [SEP] and perhaps [MASK] and [PAD], wherever they have their ids:
+//
+//   attend tokenizer 1 wordpiece lowercase 5
+//   [UNK]
+//   [CLS]
+//   [SEP]
+//   the
+//   ##ing                                    continues a word
+//
+// Byte-level BPE has the ids of the special tokens in its second line, unknown, start, end and
+// mask, each -1 if there is none, and then those of others that stand for no text; the merges are
+// pairs of ids, in the order of their ranks:
+//
+//   attend tokenizer 1 byte_bpe 50257
+//   merges 50000 special -1 50256 50256 -1
+//   !                                        50257 tokens, by id; bytes that are not UTF-8 are \xHH
+//   ...
+//   220 83                                   50000 merges
 #pragma once
 
 #include <memory>

@@ -109,6 +109,8 @@ class Chooser {
     const double text =
         has_target() && config_.vocabulary.joint ? characters(0) + characters(1) : characters(0);
     tokenizer.vocabulary = chosen > 0 ? chosen : fitting_vocabulary(text, profile_.columns[0]);
+    constexpr size_t kBytes = 256;  // are always in it
+    if (tokenizer.kind == TokenizerKind::kByteBpe) tokenizer.vocabulary += kBytes;
   }
 
   std::string kind_text(TokenizerKind kind) const {
@@ -145,6 +147,8 @@ class Chooser {
         return profile_.all(text.words);
       case TokenizerKind::kBpe:
       case TokenizerKind::kUnigram:
+      case TokenizerKind::kWordpiece:
+      case TokenizerKind::kByteBpe:
         return characters(column) / characters_of_subword(config_.vocabulary.tokenizer.vocabulary);
       case TokenizerKind::kCharacter:
       case TokenizerKind::kByte:

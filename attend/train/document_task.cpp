@@ -14,7 +14,7 @@ void DocumentTask::check(const RunConfig& config, const Signature& /*signature*/
   if (config.vocabulary.tokenizer.kind == TokenizerKind::kLine) {
     throw ConfigError(
         "train: vocabulary.kind line is for labels: a document would be one token; choose bpe, "
-        "unigram, character or byte");
+        "unigram, byte_bpe, character or byte");
   }
   check_held_out(config.data, !config.data.valid_text.empty(), "data.valid_text");
 }
@@ -60,7 +60,7 @@ DocumentFiles DocumentTask::files(const DataConfig& data, Split split) {
 std::shared_ptr<const Tokenizer> DocumentTask::tokenizer_of_documents(
     const RunConfig& config, const TokenizerConfig& tokenizer) {
   DocumentReader reader(files(config.data, Split::kTraining));
-  // Subwords are never made across the ends of lines.
+  // SentencePiece makes no subwords across the ends of lines.
   const bool subwords =
       tokenizer.kind == TokenizerKind::kBpe || tokenizer.kind == TokenizerKind::kUnigram;
   const auto next = [&]() -> std::optional<std::string_view> {

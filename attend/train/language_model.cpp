@@ -29,6 +29,11 @@ class LanguageModelTask : public DocumentTask {
 
   void check(const RunConfig& config, const Signature& signature) const override {
     DocumentTask::check(config, signature);
+    if (config.vocabulary.tokenizer.kind == TokenizerKind::kWordpiece) {
+      throw ConfigError(
+          "train: vocabulary.kind wordpiece loses white space and accents, and a language model "
+          "writes the text as it is; choose byte_bpe, bpe or unigram");
+    }
     const size_t overlap = config.data.overlap;
     if (const size_t context = context_of(config, signature); overlap >= context) {
       throw ConfigError("train: data.overlap is {}; it must be smaller than the context, {} tokens",

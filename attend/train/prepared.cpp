@@ -55,10 +55,8 @@ std::string short_targets(const Signature& signature, const Tokenizers& tokenize
   for (const ColumnSpec& column : signature.columns) {
     if (!column.written || column.kind != ColumnKind::kTokens) continue;
     const Tokenizer& tokenizer = *tokenizers.at(column.name);
-    const TokenizerKind kind = tokenizer.kind();
     const uint64_t tokens = corpus.columns()[corpus.column(column.name)].items;
-    const bool subwords = kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram;
-    if (!subwords || tokens * 2 >= corpus.size() * 3) continue;
+    if (!is_subwords(tokenizer.kind()) || tokens * 2 >= corpus.size() * 3) continue;
     return fmt::format(
         "warning: the mean length of {} is {:.1f} tokens: a vocabulary of {} is too large for this "
         "text, and nothing is learned about the inside of words; try a smaller "

@@ -18,10 +18,6 @@ bool has_closed_words(const ColumnProfile& column) {
 
 }  // namespace
 
-bool is_subwords(TokenizerKind kind) {
-  return kind == TokenizerKind::kBpe || kind == TokenizerKind::kUnigram;
-}
-
 size_t rounded(double value) {
   const double unit =
       std::pow(10.0, std::max(0.0, std::floor(std::log10(std::max(1.0, value))) - 1));

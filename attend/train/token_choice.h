@@ -22,7 +22,6 @@ TokenChoice tokens_of_book(const TextProfile& profile, double characters);
 // Whether a column has a few lines again and again, each the name of a class.
 bool has_labels(const TextProfile& profile, size_t column);
 
-bool is_subwords(TokenizerKind kind);
 // So many subwords that each is seen often enough to be learned.
 size_t fitting_vocabulary(double characters, const ColumnProfile& column);
 // Characters that one of so many subwords stands for, on average.

@@ -50,7 +50,7 @@ std::vector<Case> vocabulary_cases() {
       {"vocabulary-escape-in-version", &kVocabulary,
        [] { return vocabulary("\x1b[2J word 4", "a\n"); }, "is version '\\x1b[2J'"},
       {"vocabulary-escape-in-kind", &kVocabulary, [] { return vocabulary("1 \x1b[2J 4", "a\n"); },
-       "'\\x1b[2J' is not one of character, word, line, byte"},
+       "'\\x1b[2J' is not one of character, word, line, byte, wordpiece, byte_bpe"},
       {"vocabulary-without-special-tokens", &kVocabulary,
        [] { return "attend tokenizer 1 word 3\n"; }, "the first tokens must be <unk>, <s>, </s>"},
       {"vocabulary-cut-off", &kVocabulary, [] { return vocabulary("1 word 5", "a\nb"); },

@@ -42,6 +42,8 @@ std::vector<std::shared_ptr<const Tokenizer>> tokenizers() {
     made.push_back(
         train_tokenizer({.kind = kind, .vocabulary = 320, .byte_fallback = true}, lines));
   }
+  made.push_back(train_tokenizer({.kind = TokenizerKind::kWordpiece, .vocabulary = 80}, lines));
+  made.push_back(train_tokenizer({.kind = TokenizerKind::kByteBpe, .vocabulary = 270}, lines));
   return made;
 }
 

@@ -11,7 +11,10 @@ namespace {
 void expect_no_harm(TokenizerKind kind, int count) {
   const std::vector<std::string> lines = {"the dog läuft über die Straße", "a cat, a 猫, a 🐈",
                                           "the cat walked under the tree", "un été à la mer"};
-  const auto tokenizer = train_tokenizer({.kind = kind, .vocabulary = 60}, lines);
+  const size_t vocabulary = kind == TokenizerKind::kByteBpe     ? 300
+                            : kind == TokenizerKind::kWordpiece ? 100
+                                                                : 60;
+  const auto tokenizer = train_tokenizer({.kind = kind, .vocabulary = vocabulary}, lines);
   const size_t refused =
       refusals<FormatError>(tokenizer->serialized(), count, [&](const std::string& bytes) {
         const auto read = parse_tokenizer(bytes, "damaged");
@@ -37,6 +40,8 @@ TEST(TokenizerDamage, ListsOfPieces) {
 TEST(TokenizerDamage, SubwordModels) {
   expect_no_harm(TokenizerKind::kBpe, 400);
   expect_no_harm(TokenizerKind::kUnigram, 400);
+  expect_no_harm(TokenizerKind::kWordpiece, 1000);
+  expect_no_harm(TokenizerKind::kByteBpe, 1000);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using Ids = std::vector<int32_t>;
 
+// WordPiece, which loses spaces, and byte-level BPE, which has 256 bytes to begin with, have tests
+// of their own.
 constexpr TokenizerKind kAll[] = {TokenizerKind::kCharacter, TokenizerKind::kWord,
                                   TokenizerKind::kLine,      TokenizerKind::kByte,
                                   TokenizerKind::kBpe,       TokenizerKind::kUnigram};
@@ -61,14 +63,15 @@ class TokenizerFiles : public DirectoryTest {
 };
 
 TEST(Tokenizer, NamesParseAndPrint) {
-  expect_names<TokenizerKind>({"character", "word", "line", "byte", "bpe", "unigram"});
+  expect_names<TokenizerKind>(
+      {"character", "word", "line", "byte", "bpe", "unigram", "wordpiece", "byte_bpe"});
 }
 
 TEST(Tokenizer, ConfigListsItsFields) {
   TokenizerConfig config;
   for (const Field& field : fields_of(config).fields) {
     if (field.path == "kind") {
-      EXPECT_EQ(field.type->choices.size(), std::size(kAll));
+      EXPECT_EQ(field.type->choices.size(), std::size(kAll) + 2);
       EXPECT_TRUE(field.set({{"unigram"}}));
     }
     EXPECT_FALSE(field.help.empty());

@@ -167,7 +167,30 @@ TEST_F(TaskTest, LanguageModelsReadWindowsOfTheirContext) {
   expect_error<ConfigError>([&] { task.check(config, signature); }, "not both");
   config.data.valid_text.clear();
   config.vocabulary.tokenizer.kind = TokenizerKind::kLine;
-  expect_error<ConfigError>([&] { task.check(config, signature); }, "choose bpe, unigram, character or byte");
+  expect_error<ConfigError>([&] { task.check(config, signature); },
+                            "choose bpe, unigram, byte_bpe, character or byte");
+  config.vocabulary.tokenizer.kind = TokenizerKind::kWordpiece;
+  expect_error<ConfigError>([&] { task.check(config, signature); }, "wordpiece loses white space");
+}
+
+TEST_F(TaskTest, ByteBpeOfALanguageModelLosesNothing) {
+  RunConfig config;
+  const std::string text = "ab  ab\tab\n\n  ab ab \xc3\xa4\n";
+  config.data.text = {write("book", text)};
+  config.data.context = 100;
+  config.vocabulary.tokenizer.kind = TokenizerKind::kByteBpe;
+  config.vocabulary.tokenizer.vocabulary = 261;
+  const Signature signature = signature_of_columns({{.name = "text", .written = true}});
+  const Task& task = task_of(config, signature);
+  task.check(config, signature);
+  const Tokenizers tokenizers = task.train_tokenizers(config);
+  EXPECT_EQ(tokenizers.at("text")->size(), 261u);
+  const Corpus corpus = open_corpus(*task.source(config, signature, tokenizers, Split::kTraining),
+                                    directory_ / "corpus");
+  ASSERT_EQ(corpus.size(), 1u);
+  std::vector<int32_t> ids;
+  corpus.append(0, 0, ids);
+  EXPECT_EQ(tokenizers.at("text")->decode(ids), text);
 }
 
 // A window fills the positions, and what is looked at begins with a start as well.
