@@ -17,6 +17,7 @@
 #include "attend/models/model.h"
 #include "attend/models/registry.h"
 #include "attend/models/text_model.h"
+#include "attend/text/import.h"
 #include "attend/text/tokenizer.h"
 #include "attend/train/optimizer.h"
 #include "attend/train/run.h"

@@ -1,4 +1,4 @@
-// `attend tokenizer`: train one, and go between text and its pieces.
+// `attend tokenizer`: train one or import it, and go between text and its pieces.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +8,9 @@
 
 #include "attend/base/error.h"
 #include "attend/base/printable.h"
+#include "attend/data/bytes.h"
 #include "attend/models/text_model.h"
+#include "attend/text/import.h"
 #include "attend/train/run_config.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
@@ -25,6 +27,12 @@ struct TokenizerTrainOptions {
   std::vector<std::filesystem::path> files = {"-"};
   std::filesystem::path out;
   ConfigFlags flags;
+};
+
+struct TokenizerImportOptions {
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path out;
+  bool lowercase = false, cased = false;
 };
 
 struct CodeOptions {
@@ -58,6 +66,36 @@ int run_train(const TokenizerTrainOptions& options) {
   tokenizer->save(options.out);
   fmt::print(stderr, "{}: {} tokens, {}\n", options.out.string(), tokenizer->size(),
              name_of(tokenizer->kind()));
+  return 0;
+}
+
+// Of a vocabulary, also .gz.
+ImportedFile read_imported(const std::filesystem::path& path) {
+  const std::unique_ptr<ByteSource> bytes = open_bytes(path);
+  ImportedFile file{path.string(), ""};
+  std::vector<char> buffer(size_t{1} << 16);
+  while (const size_t size = bytes->read(buffer)) {
+    file.content.append(buffer.data(), size);
+    if (file.content.size() <= kMostImportedBytes) continue;
+    throw FormatError("{}: a vocabulary has {} bytes at most", file.name, kMostImportedBytes);
+  }
+  return file;
+}
+
+int run_import(const TokenizerImportOptions& options) {
+  std::vector<ImportedFile> files;
+  for (const std::filesystem::path& file : options.files) {
+    files.push_back(read_imported(file));
+  }
+  ImportOptions reading;
+  if (options.lowercase || options.cased) reading.lowercase = options.lowercase;
+  const auto tokenizer = import_tokenizer(files, reading);
+  std::filesystem::path out = options.out;
+  if (std::filesystem::is_directory(out)) out = ModelDirectory{out}.tokenizer();
+  tokenizer->save(out);
+  const bool lowers = tokenizer->pieces("A") == tokenizer->pieces("a");  // also where unknown
+  fmt::print(stderr, "{}: {} tokens, {}, {}\n", out.string(), tokenizer->size(),
+             name_of(tokenizer->kind()), lowers ? "lower-cased" : "cased");
   return 0;
 }
 
@@ -141,11 +179,40 @@ CLI::App* add_train_parser(CLI::App& parent, TokenizerTrainOptions& options) {
       ->type_name("FILE");
   parser->add_option("--out", options.out, "file to write")->required()->type_name("FILE");
   options.flags.add(*parser, TokenizerConfig());
-  show_in_help(*parser, {"--kind", "--vocabulary", "--lowercase", "--byte-fallback"});
+  show_in_help(*parser, {"--kind", "--vocabulary", "--lowercase", "--mask", "--byte-fallback"});
   parser->footer(
       "Examples:\n"
       "  attend tokenizer train train.de train.en --kind bpe --vocabulary 8000 --out bpe.model\n"
+      "  attend tokenizer train reviews.txt --kind wordpiece --lowercase --mask --out "
+      "pieces.model\n"
       "  zcat words.gz | attend tokenizer train --kind character --out characters.txt");
+  return parser;
+}
+
+CLI::App* add_import_parser(CLI::App& parent, TokenizerImportOptions& options) {
+  CLI::App* parser =
+      parent.add_subcommand("import", "Make a tokenizer of BERT's or GPT-2's vocabulary");
+  parser
+      ->add_option("files", options.files,
+                   "vocab.txt; or encoder.json and vocab.bpe (vocab.json and merges.txt); also .gz")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("FILE");
+  parser->add_option("--out", options.out, "file to write; of a directory, its tokenizer.model")
+      ->required()
+      ->type_name("PATH");
+  CLI::Option* lowercase = parser->add_flag(
+      "--lowercase", options.lowercase,
+      "make text lower-case first, and for vocab.txt strip accents (default for a vocab.txt "
+      "without letters A to Z)");
+  parser->add_flag("--cased", options.cased, "keep capital letters and accents")
+      ->excludes(lowercase);
+  parser->footer(
+      "Examples:\n"
+      "  attend tokenizer import vocab.txt --out bert.model\n"
+      "  attend tokenizer import encoder.json vocab.bpe --out my-model\n"
+      "The ids stay as they are in the files. With a directory, `attend train --out` of that\n"
+      "directory uses the tokenizer instead of training one.");
   return parser;
 }
 
@@ -168,11 +235,14 @@ CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::str
 }  // namespace
 
 Command add_tokenizer(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("tokenizer", "Train a tokenizer, encode and decode text");
+  CLI::App* parser =
+      app.add_subcommand("tokenizer", "Train or import a tokenizer, encode and decode text");
   require_subcommand(*parser);
   auto train = std::make_shared<TokenizerTrainOptions>();
   auto encode = std::make_shared<CodeOptions>(), decode = std::make_shared<CodeOptions>();
   const CLI::App* train_parser = add_train_parser(*parser, *train);
+  auto importing = std::make_shared<TokenizerImportOptions>();
+  const CLI::App* import_parser = add_import_parser(*parser, *importing);
   CLI::App* encode_parser =
       add_code_parser(parser->add_subcommand("encode", "Write text as pieces"), *encode,
                       "numbers instead of pieces");
@@ -190,6 +260,7 @@ Command add_tokenizer(CLI::App& app) {
   parser->footer("See `attend tokenizer train --help`, and the help of the others.");
   return {parser, [=] {
             if (train_parser->parsed()) return run_train(*train);
+            if (import_parser->parsed()) return run_import(*importing);
             return encode_parser->parsed() ? run_encode(*encode) : run_decode(*decode);
           }};
 }

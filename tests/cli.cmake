@@ -78,7 +78,7 @@ endforeach()
 
 # A help fits the screen, and --help-all has the rest.
 foreach(command train translate generate classify inspect explore score evaluate info average bench check completion
-    "tokenizer;train" "tokenizer;encode" "tokenizer;decode")
+    "tokenizer;train" "tokenizer;import" "tokenizer;encode" "tokenizer;decode")
   execute_process(COMMAND ${ATTEND} ${command} --help OUTPUT_VARIABLE help)
   string(REGEX MATCHALL "\n" lines "${help}")
   list(LENGTH lines count)
@@ -193,10 +193,26 @@ expect(1 "not a SentencePiece model" tokenizer encode ${WORK}/ref)
 expect(1 "empty: .*no text" tokenizer train ${WORK}/empty --kind word --out ${WORK}/none)
 expect(2 "--out is required" tokenizer train ${WORK}/ref)
 expect(2 "--kind should be one of" tokenizer train ${WORK}/ref --kind wrod --out ${WORK}/none)
-expect(2 "say which: train, encode, decode" tokenizer)
+expect(2 "say which: train, import, encode, decode" tokenizer)
 
 expect(1 "set the vocabulary to [0-9]+ or more .attend train: --vocabulary.vocabulary" tokenizer train
   ${WORK}/ref --kind bpe --vocabulary 5 --out ${WORK}/none)
+# Subwords, and vocabularies of other programs.
+expect(0 "pieces: [0-9]+ tokens, wordpiece" tokenizer train ${WORK}/ref --kind wordpiece --lowercase --mask
+  --out ${WORK}/pieces)
+expect(0 "bytes: 2[0-9]+ tokens, byte_bpe" tokenizer train ${WORK}/ref --kind byte_bpe --out ${WORK}/bytes)
+file(WRITE ${WORK}/vocab.txt "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n")
+file(WRITE ${WORK}/line "The cats\n")
+expect(0 "imported: 8 tokens, wordpiece, lower-cased" tokenizer import ${WORK}/vocab.txt --out ${WORK}/imported)
+expect(0 "^5 6 7\n$" tokenizer encode ${WORK}/imported --ids --input ${WORK}/line)
+expect(0 "8 tokens, wordpiece, cased" tokenizer import ${WORK}/vocab.txt --cased --out ${WORK}/imported)
+expect(0 "^1 6 7\n$" tokenizer encode ${WORK}/imported --ids --input ${WORK}/line)
+file(MAKE_DIRECTORY ${WORK}/imports)
+expect(0 "imports/tokenizer.model: 8 tokens" tokenizer import ${WORK}/vocab.txt --out ${WORK}/imports)
+expect(2 "--lowercase excludes --cased" tokenizer import ${WORK}/vocab.txt --cased --lowercase --out ${WORK}/x)
+expect(1 "ref:1: '.*' is not a piece of a word" tokenizer import ${WORK}/ref --out ${WORK}/x)
+expect(1 "give one vocab.txt, as BERT has it" tokenizer import ${WORK}/vocab.txt ${WORK}/ref --out ${WORK}/x)
+
 execute_process(COMMAND sh -c "'${ATTEND}' tokenizer encode '${WORK}/words' --input '${WORK}/ref' > /dev/full"
   RESULT_VARIABLE result ERROR_VARIABLE err)
 if(NOT result EQUAL 1 OR NOT err MATCHES "cannot write standard output.* [Mm]ake room there, or")

@@ -20,6 +20,7 @@ const Target kTargets[] = {
     {"config", take_config, config_seeds},
     {"corpus", take_corpus, corpus_seeds},
     {"http", take_http, http_seeds},
+    {"import", take_import, import_seeds, 8192},
     {"json", take_json, json_seeds, 1024},
     {"lines", take_lines, lines_seeds},
     {"links", take_links, links_seeds, 512},
@@ -30,7 +31,7 @@ const Target kTargets[] = {
     {"safetensors", take_safetensors, safetensors_seeds},
     {"sentencepiece", take_sentencepiece, sentencepiece_seeds, 16384},
     {"stored_map", take_stored_map, stored_map_seeds},
-    {"vocabulary", take_vocabulary, vocabulary_seeds},
+    {"vocabulary", take_vocabulary, vocabulary_seeds, 8192},
 };
 
 bool is_printable(std::string_view text) {
@@ -100,6 +101,12 @@ std::vector<std::string> words() {
                                "reduction",
                                "attend tokenizer 1 ",
                                "lowercase",
+                               "[UNK]",
+                               "[CLS]",
+                               "[SEP]",
+                               "merges ",
+                               "special ",
+                               "<|endoftext|>",
                                "\\x20",
                                "files",
                                "crc32"};

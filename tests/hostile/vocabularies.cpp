@@ -1,4 +1,6 @@
-// Vocabularies of Attend's own: characters, words, lines, bytes.
+// Vocabularies of Attend's own, and those of other programs that it imports.
+#include "attend/base/files.h"
+#include "attend/text/import.h"
 #include "attend/text/tokenizer.h"
 #include "tests/hostile/case.h"
 
@@ -9,6 +11,23 @@ const Reader kVocabulary{
     .file = "words.txt",
     .open = [](const Path& directory) { load_tokenizer(directory / "words.txt"); },
     .arguments = {"tokenizer", "encode", "@/words.txt", "--input", "@/empty.txt"}};
+
+const Reader kVocabTxt{
+    .file = "vocab.txt",
+    .open =
+        [](const Path& directory) {
+          import_wordpiece({"vocab.txt", file_contents(directory / "vocab.txt")}, {});
+        },
+    .arguments = {"tokenizer", "import", "@/vocab.txt", "--out", "/dev/null"}};
+
+const Reader kEncoderJson{.file = "encoder.json",
+                          .open =
+                              [](const Path& directory) {
+                                import_byte_bpe(
+                                    {"encoder.json", file_contents(directory / "encoder.json")},
+                                    {"vocab.bpe", "t h\n"}, false);
+                              },
+                          .arguments = {}};
 
 std::string vocabulary(const std::string& header, const std::string& pieces) {
   return "attend tokenizer " + header + "\n<unk>\n<s>\n</s>\n" + pieces;
@@ -57,6 +76,40 @@ std::vector<Case> vocabulary_cases() {
        "words.txt:6: the line is cut off"},
       {"vocabulary-of-300-bytes", &kVocabulary, [] { return "attend tokenizer 1 byte 300\n"; },
        "a byte tokenizer has 259 tokens"},
+      {"wordpiece-announces-more", &kVocabulary,
+       [] { return "attend tokenizer 1 wordpiece 16000000\n[UNK]\n[CLS]\n[SEP]\n"; },
+       "16000000 tokens are announced and 3 whole lines follow"},
+      {"wordpiece-without-special-tokens", &kVocabulary,
+       [] { return "attend tokenizer 1 wordpiece 1\na\n"; }, "has [UNK], and this one does not"},
+      {"byte-bpe-announces-more", &kVocabulary,
+       [] { return "attend tokenizer 1 byte_bpe 16000000\nmerges 16000000 special 0 1 2 3\na\n"; },
+       "the line is cut off"},
+      {"byte-bpe-special-outside", &kVocabulary,
+       [] { return "attend tokenizer 1 byte_bpe 5\nmerges 0 special 0 1 2 5\na\n"; },
+       "5 is no id of 5 tokens"},
+      {"byte-bpe-many-merges", &kVocabulary,
+       [] {
+         return "attend tokenizer 1 byte_bpe 2\nmerges 99999999999999999999 special 0 0 0 0\n";
+       },
+       "is no number of tokens"},
+      {"vocab-txt-escapes", &kVocabTxt, [] { return "\x1b[2J \x1b[2J\n"; },
+       "'\\x1b[2J \\x1b[2J' is not a piece of a word"},
+      {"vocab-txt-one-long-line", &kVocabTxt, [] { return std::string(6'000'000, 'a'); },
+       "is not a piece of a word"},
+      {"vocab-txt-of-zeros", &kVocabTxt, [] { return std::string(1 << 20, '\0'); },
+       "is not a piece of a word"},
+      {"encoder-json-cut-off", &kEncoderJson, [] { return "{\"a\": 0, \"b"; },
+       "the file is cut off"},
+      {"encoder-json-long-piece", &kEncoderJson,
+       [] { return "{\"" + std::string(6'000'000, 'a') + "\": 0}"; }, "a piece is over 4096 bytes"},
+      {"encoder-json-large-id", &kEncoderJson, [] { return "{\"a\": 4000000000}"; },
+       "an id is too large"},
+      {"encoder-json-far-id", &kEncoderJson, [] { return "{\"a\": 0, \"b\": 16000000}"; },
+       "must have the ids 0 to 1, each once"},
+      {"encoder-json-nested", &kEncoderJson,
+       [] { return "{\"a\": " + std::string(1'000'000, '[') + "}"; }, "an id is no whole number"},
+      {"encoder-json-of-spaces", &kEncoderJson, [] { return "{" + std::string(3'000'000, ' '); },
+       "the file is cut off"},
   };
 }
 

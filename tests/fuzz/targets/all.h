@@ -19,6 +19,9 @@ std::vector<std::string> corpus_seeds();
 void take_http(std::string_view bytes);
 std::vector<std::string> http_seeds();
 
+void take_import(std::string_view bytes);
+std::vector<std::string> import_seeds();
+
 void take_json(std::string_view bytes);
 std::vector<std::string> json_seeds();
 

@@ -1,4 +1,4 @@
-// Tokenizers of characters, words, lines and bytes.
+// The files of all tokenizers that are not SentencePiece's.
 #include "attend/text/vocabulary.h"
 
 #include "tests/fuzz/target.h"
@@ -18,6 +18,13 @@ std::vector<std::string> vocabulary_seeds() {
                                    TokenizerKind::kLine, TokenizerKind::kByte}) {
     for (const bool lowercase : {false, true}) {
       const auto trained = train_tokenizer({.kind = kind, .lowercase = lowercase}, sample_lines());
+      seeds.push_back(trained->serialized().substr(kVocabularyMagic.size()));
+    }
+  }
+  for (const TokenizerKind kind : {TokenizerKind::kWordpiece, TokenizerKind::kByteBpe}) {
+    for (const bool mask : {false, true}) {
+      const auto trained = train_tokenizer(
+          {.kind = kind, .vocabulary = 300, .lowercase = mask, .mask = mask}, sample_lines());
       seeds.push_back(trained->serialized().substr(kVocabularyMagic.size()));
     }
   }
