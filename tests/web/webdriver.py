@@ -71,7 +71,8 @@ class Browser:
             raise
         self.session = f"/session/{answer['sessionId']}"
         self.resize(width, height)
-        self._call("POST", self.session + "/timeouts", {"implicit": self.patience * 1000})
+        milliseconds = self.patience * 1000
+        self._call("POST", self.session + "/timeouts", {"implicit": milliseconds, "script": milliseconds})
         before_all = COUNT_WAITING
         if slowness > 1:
             before_all = DELAY.replace("SLOWNESS", str(slowness)) + COUNT_WAITING
