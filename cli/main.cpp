@@ -49,8 +49,6 @@ void require_subcommand(CLI::App& parser) {
 
 namespace {
 
-constexpr std::string_view kMore = "Run it with --help for more.";
-
 // What was printed must have arrived, also on a disk that is full.
 int finished(int code) {
   if (std::fflush(stdout) != 0) {
@@ -107,7 +105,13 @@ int run(int argc, char** argv) {
   }
   if (threads > 0) set_thread_count(threads);
   for (const Command& command : commands) {
-    if (command.parser->parsed()) return finished(command.run());
+    if (!command.parser->parsed()) continue;
+    try {
+      return finished(command.run());
+    } catch (const CLI::ParseError& error) {  // of options that do not go together
+      notify("{}", usage_message(&app, error));
+      return 2;
+    }
   }
   fmt::print(stderr, "{}", app.help());
   return 2;
@@ -119,9 +123,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return attend::cli::run(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    attend::cli::notify("attend: {}\n{}\n", error.what(), attend::cli::kMore);
-    return 2;
   } catch (const std::filesystem::filesystem_error& error) {
     const bool refused = error.code() == std::errc::permission_denied;
     attend::cli::notify("attend: {}: {}\n", attend::printable(error.path1().string()),

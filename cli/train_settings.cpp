@@ -29,6 +29,12 @@ int64_t steps_of(const std::string& text, const std::filesystem::path& out, bool
 class Reader {
  public:
   explicit Reader(const TrainOptions& options) : options_(options), file_(options.file) {
+    if (!file_.empty() && !std::filesystem::exists(file_)) {
+      throw IoError(
+          "train: there is no {}; give a model directory to resume, a file with settings, or text "
+          "and --out",
+          file_.string());
+    }
     if (std::filesystem::is_directory(file_)) use_directory();
     if (!file_.empty()) file_text_ = config_text(file_);
     out_ = !resumed_.empty() ? resumed_.string()

@@ -113,8 +113,9 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
   const auto has = [&known](std::string_view option) {
     return std::ranges::find(known, option) != known.end();
   };
-  const std::string command = named_commands(app).back()->get_name();
-  std::string text = fmt::format("{}: there is no option {}", command, given);
+  const CLI::App& at = *named_commands(app).back();
+  const std::string command = at.get_parent() == nullptr ? "" : at.get_name() + ": ";
+  const std::string text = fmt::format("{}there is no option {}", command, given);
   for (const Hint& hint : hints()) {
     const bool meant = std::ranges::find(hint.names, name) != hint.names.end();
     if (meant && has(hint.option)) return fmt::format("{}; {}", text, hint.ours);

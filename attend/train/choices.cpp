@@ -382,8 +382,8 @@ Choices choose_settings(const RunConfig& config, const GivenSettings& given, con
 }
 
 Choices choose_settings(const RunConfig& config, const GivenSettings& given) {
-  config.check_files();
   const Task& task = task_for(config, given);
+  config.check_files();
   task.check_text(config, Split::kTraining, false);
   return choose_settings(config, given, task, task.profile(config));
 }
