@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: clone.sh demo | test    as root
 # Clones this repository into a fresh Debian 12 and runs `./dev demo` or `./dev test` there, which install
-# what they need. After the demo it runs the commands that the demo tells its user to type.
+# what they need. After the demo it runs the commands that the demo tells its user to type, and an example.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 . "$here/debian.sh"
@@ -26,6 +26,7 @@ case ${1:-} in
       esac
     done <"$root/root/next"
     inside attend --version
+    inside bash -c 'cd /root/attend && ./dev example quickstart'
     ;;
   *) stop 'usage: clone.sh demo | test' ;;
 esac
