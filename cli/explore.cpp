@@ -43,7 +43,7 @@ int list_lessons() {
 class LessonProgress : public LessonObserver {
  public:
   void on_start(const LessonModel& model) override {
-    notify("training the model '{}', which later starts find trained ...\n", model.shown);
+    notify("training the model '{}' (only the first time) ...\n", model.shown);
     line_.emplace();
   }
   void on_report(const TrainingReport& report) override { on_step(report); }
