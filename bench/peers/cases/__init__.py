@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 FAMILIES = ('linear', 'rowwise', 'recurrent', 'embedding', 'optimizer', 'convolution',
-            'attention', 'train_rnn', 'train_transformer', 'train_gpt', 'gpt_decode')  # files of this folder
+            'attention', 'train_rnn', 'train_transformer', 'train_gpt', 'gpt_decode', 'bert')  # files of this folder
 
 Arrays = dict[str, np.ndarray]
 
