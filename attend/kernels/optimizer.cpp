@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attend/base/parallel.h"
+#include "attend/kernels/row_sums.h"
 
 // What the SIMD loops of one tensor need, computed in double once.
 #ifndef ATTEND_KERNELS_OPTIMIZER_FACTORS
@@ -24,6 +25,7 @@ struct SgdFactors {
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attend/kernels/optimizer.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -109,7 +111,8 @@ HWY_EXPORT(SgdSpan);
 HWY_EXPORT(SumSquares);
 
 // All tensors that have a gradient, cut into chunks: tensor t owns chunks first[t] .. first[t + 1]
-// - 1. The table's memory is kept from call to call.
+// - 1. Those of one whose gradient is rows are some rows each. The table's memory is kept from call
+// to call.
 class Chunks {
  public:
   explicit Chunks(std::span<const OptimizerTensor> tensors) : tensors_(tensors), first_(table()) {
@@ -117,26 +120,60 @@ class Chunks {
     size_t count = 0;
     for (const OptimizerTensor& tensor : tensors) {
       first_.push_back(count);
-      if (tensor.gradient != nullptr) count += chunk_count(tensor.size, kSize);
+      if (tensor.rows != nullptr) {
+        count += chunk_count(tensor.rows->count(), row_grain(tensor));
+      } else if (tensor.gradient != nullptr) {
+        count += chunk_count(tensor.size, kSize);
+      }
     }
     first_.push_back(count);
   }
 
   size_t count() const { return first_.back(); }
 
-  // Calls body(chunk, tensor, begin, end) for each chunk, in parallel.
+  // Calls body(chunk, tensor, begin, end) for each chunk, in parallel; for one of rows it does so
+  // for each row, with a tensor that is that row.
   template <typename Body>
   void for_each(const Body& body) const {
     parallel_chunks(count(), [&](size_t chunk) {
       const auto after = std::upper_bound(first_.begin(), first_.end(), chunk);
       const size_t t = static_cast<size_t>(after - first_.begin()) - 1;
-      const size_t begin = (chunk - first_[t]) * kSize;
-      body(chunk, t, begin, std::min(begin + kSize, tensors_[t].size));
+      const OptimizerTensor& tensor = tensors_[t];
+      const size_t grain = tensor.rows == nullptr ? kSize : row_grain(tensor);
+      const size_t begin = (chunk - first_[t]) * grain;
+      if (tensor.rows == nullptr) {
+        return body(chunk, tensor, begin, std::min(begin + grain, tensor.size));
+      }
+      const size_t end = std::min(begin + grain, tensor.rows->count());
+      OptimizerTensor row = tensor;
+      for (size_t i = begin; i < end; ++i) {
+        go_to_row(tensor, i, row);
+        if (i + 2 < end) prefetch_row(tensor, i + 2);
+        body(chunk, row, 0, tensor.width);
+      }
     });
   }
 
  private:
   static constexpr size_t kSize = 1 << 15;
+  static constexpr size_t kRowsSize = 1 << 14;  // rows lie apart, and take longer
+
+  static size_t row_grain(const OptimizerTensor& tensor) {
+    return std::max<size_t>(1, kRowsSize / std::max<size_t>(1, tensor.width));
+  }
+  static void go_to_row(const OptimizerTensor& tensor, size_t i, OptimizerTensor& row) {
+    const size_t at = tensor.rows->row(i) * tensor.width;
+    row.parameter = tensor.parameter + at;
+    row.gradient = tensor.rows->sum(i);
+    if (row.m != nullptr) row.m = tensor.m + at;
+    if (row.v != nullptr) row.v = tensor.v + at;
+  }
+  // Rows lie anywhere.
+  static void prefetch_row(const OptimizerTensor& tensor, size_t i) {
+    const float* const parameter = tensor.parameter + tensor.rows->row(i) * tensor.width;
+    constexpr size_t kLine = 16;  // floats
+    for (size_t k = 0; k < tensor.width; k += kLine) hwy::Prefetch(parameter + k);
+  }
 
   static std::vector<size_t>& table() {
     thread_local std::vector<size_t> first;
@@ -147,10 +184,18 @@ class Chunks {
   std::vector<size_t>& first_;
 };
 
-AdamFactors factors_of(const OptimizerTensor& tensor, const AdamOptions& options) {
+// What the first steps lack, as the moments start at zero.
+struct Corrections {
+  double first, second;
+
+  explicit Corrections(const AdamOptions& options)
+      : first(1 - std::pow(options.beta1, static_cast<double>(options.step))),
+        second(1 - std::pow(options.beta2, static_cast<double>(options.step))) {}
+};
+
+AdamFactors factors_of(const OptimizerTensor& tensor, const AdamOptions& options,
+                       const Corrections& corrections) {
   const double rate = options.rate * tensor.rate_scale;
-  const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(options.step));
-  const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(options.step));
   return {.gradient_scale = options.gradient_scale,
           .l2 = options.decoupled ? 0.0f : tensor.weight_decay,
           .shrink = static_cast<float>(options.decoupled ? 1 - rate * tensor.weight_decay : 1.0),
@@ -158,8 +203,8 @@ AdamFactors factors_of(const OptimizerTensor& tensor, const AdamOptions& options
           .one_minus_beta1 = static_cast<float>(1 - options.beta1),
           .beta2 = static_cast<float>(options.beta2),
           .one_minus_beta2 = static_cast<float>(1 - options.beta2),
-          .rate = static_cast<float>(rate / correction1),
-          .root_scale = static_cast<float>(1 / std::sqrt(correction2)),
+          .rate = static_cast<float>(rate / corrections.first),
+          .root_scale = static_cast<float>(1 / std::sqrt(corrections.second)),
           .epsilon = static_cast<float>(options.epsilon)};
 }
 
@@ -167,20 +212,21 @@ AdamFactors factors_of(const OptimizerTensor& tensor, const AdamOptions& options
 
 void adam(std::span<const OptimizerTensor> tensors, const AdamOptions& options) {
   const auto adam_span = HWY_DYNAMIC_DISPATCH(AdamSpan);
-  Chunks(tensors).for_each([&](size_t, size_t t, size_t begin, size_t end) {
-    adam_span(tensors[t], factors_of(tensors[t], options), begin, end);
+  const Corrections corrections(options);
+  Chunks(tensors).for_each([&](size_t, const OptimizerTensor& tensor, size_t begin, size_t end) {
+    adam_span(tensor, factors_of(tensor, options, corrections), begin, end);
   });
 }
 
 void sgd(std::span<const OptimizerTensor> tensors, const SgdOptions& options) {
   const auto sgd_span = HWY_DYNAMIC_DISPATCH(SgdSpan);
-  Chunks(tensors).for_each([&](size_t, size_t t, size_t begin, size_t end) {
+  Chunks(tensors).for_each([&](size_t, const OptimizerTensor& tensor, size_t begin, size_t end) {
     const SgdFactors factors = {.gradient_scale = options.gradient_scale,
-                                .l2 = tensors[t].weight_decay,
-                                .rate = static_cast<float>(options.rate * tensors[t].rate_scale),
+                                .l2 = tensor.weight_decay,
+                                .rate = static_cast<float>(options.rate * tensor.rate_scale),
                                 .momentum = static_cast<float>(options.momentum),
                                 .nesterov = options.nesterov};
-    sgd_span(tensors[t], factors, begin, end);
+    sgd_span(tensor, factors, begin, end);
   });
 }
 
@@ -190,8 +236,8 @@ double gradient_norm(std::span<const OptimizerTensor> tensors) {
   const Chunks chunks(tensors);
   sums.assign(chunks.count(), 0.0);
   double* const sum_of = sums.data();
-  chunks.for_each([&](size_t chunk, size_t t, size_t begin, size_t end) {
-    sum_of[chunk] = sum_squares(tensors[t].gradient + begin, end - begin);
+  chunks.for_each([&](size_t chunk, const OptimizerTensor& tensor, size_t begin, size_t end) {
+    sum_of[chunk] += sum_squares(tensor.gradient + begin, end - begin);
   });
   double total = 0;
   for (const double sum : sums) total += sum;

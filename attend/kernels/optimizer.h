@@ -9,8 +9,11 @@
 
 namespace attend::kernels {
 
+class RowSums;
+
 // A parameter with its gradient and the optimizer's state, `size` floats each. Without a gradient
-// it is not changed.
+// it is not changed. One whose gradient is rows has `width` and changes in these alone: their
+// moments, decay and velocity rest while they do not occur, as in PyTorch's SparseAdam.
 struct OptimizerTensor {
   float* parameter;
   const float* gradient;  // or null
@@ -18,7 +21,9 @@ struct OptimizerTensor {
   float* v = nullptr;     // zero before the first step; only Adam reads it
   size_t size;
   float weight_decay = 0.0f;
-  float rate_scale = 1.0f;  // this tensor's learning rate relative to the options'
+  float rate_scale = 1.0f;        // this tensor's learning rate relative to the options'
+  const RowSums* rows = nullptr;  // the gradient, in place of `gradient`
+  size_t width = 0;
 };
 
 // Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019). With g the scaled gradient:

@@ -11,7 +11,8 @@
 namespace attend {
 
 struct Embedding {
-  Weight weight;  // [vocab, width]
+  Weight weight;        // [vocab, width]
+  bool sparse = false;  // whether the gradient is rows: see sparse_embedding()
 
   Embedding() = default;
   Embedding(size_t vocab, size_t width, Rng& rng)
@@ -22,7 +23,9 @@ struct Embedding {
 
   // ids of any shape to [ids..., width].
   Tensor operator()(const Tensor& ids, float scale = 1.0f) const {
-    const auto look_up = [this, scale](const Tensor& known) { return weight.rows(known, scale); };
+    const auto look_up = [this, scale](const Tensor& known) {
+      return sparse ? sparse_embedding(weight.value, known) : weight.rows(known, scale);
+    };
     EmbeddingTap* const tap = current_embedding_tap();
     return tap == nullptr ? look_up(ids) : tap->embed(ids, look_up);
   }

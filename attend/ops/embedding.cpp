@@ -1,8 +1,11 @@
 #include "attend/ops/embedding.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "attend/base/error.h"
+#include "attend/base/parallel.h"
+#include "attend/kernels/elementwise.h"
 #include "attend/kernels/embedding.h"
 #include "attend/ops/shape.h"
 #include "attend/tensor/tape.h"
@@ -43,6 +46,52 @@ Tensor embedding(const Tensor& source, const Tensor& ids, float scale) {
   return record(y, {table}, [table, ids, rows](const Tensor& dy, Grads& grads) {
     const Gradient d_table = grads.of(table);
     kernels::embedding_backward(rows, dy.data(), d_table.data(), d_table.add);
+  });
+}
+
+Tensor sparse_embedding(const Tensor& table, const Tensor& ids) {
+  Tensor y = embedding(table.detach(), ids);
+  return record(y, {table}, [table, ids](const Tensor& dy, Grads& grads) {
+    // A copy: rows that occur twice are added up in place, and others may still read dy.
+    const Tensor values = Tensor::empty({ids.size(), table.width()});
+    kernels::copy_rows({dy.data(), dy.rows(), dy.width(), dy.stride()},
+                       {values.data(), values.rows(), values.width(), values.stride()}, false);
+    grads.rows(table, {ids.reshape({ids.size()}), values});
+  });
+}
+
+Tensor sparse_embedding_means(const Tensor& table, const Tensor& ids, const Packing& packing) {
+  if (packing.rows() != ids.size()) {
+    throw ShapeError("sparse_embedding_means: {} ids for {} rows", ids.size(), packing.rows());
+  }
+  check_ids(ids, table.extent(0));
+  const size_t width = table.width();
+  Tensor y = Tensor::empty({packing.count(), width});
+  const auto share = [packing](size_t i) { return 1.0f / static_cast<float>(packing.length(i)); };
+  const size_t grain = std::max<size_t>(1, 4096 / width);
+  parallel_for(packing.count(), grain, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      float* const to = y.data() + i * width;
+      kernels::fill(0.0f, to, width);
+      for (size_t k = packing.begin(i); k < packing.end(i); ++k) {
+        const auto row = static_cast<size_t>(ids.indices()[k]);
+        kernels::add(to, table.data() + row * table.stride(), to, width);
+      }
+      kernels::scale(share(i), to, to, width);
+    }
+  });
+  return record(y, {table}, [table, ids, packing, share, grain](const Tensor& dy, Grads& grads) {
+    const size_t columns = table.width();
+    const Tensor values = Tensor::empty({ids.size(), columns});
+    parallel_for(packing.count(), grain, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        for (size_t k = packing.begin(i); k < packing.end(i); ++k) {
+          kernels::scale(share(i), dy.data() + i * dy.stride(), values.data() + k * columns,
+                         columns);
+        }
+      }
+    });
+    grads.rows(table, {ids, values});
   });
 }
 

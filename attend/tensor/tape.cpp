@@ -29,6 +29,7 @@ struct Node {
   Past past;
   bool leaf;
   Tensor grad;
+  RowGradient rows;  // of a leaf: its gradient as long as there is no other
 };
 
 namespace {
@@ -105,8 +106,29 @@ class Tape {
     return view;
   }
 
+  static RowGradient& rows(const Tensor& leaf) { return leaf.node_->rows; }
+
+  // What was added as rows becomes the gradient of the whole table.
+  static void fill_in_rows(Node& node) {
+    if (!node.rows.defined()) return;
+    if (!node.grad.defined()) node.grad = Tensor::zeros(node.shape);
+    add_rows(std::exchange(node.rows, {}), node.grad);
+  }
+
+  static void add(const Tensor& x, const RowGradient& dx) {
+    Node& node = *x.node_;
+    if (node.leaf && !node.grad.defined() && covers(x)) {
+      node.rows = joined(node.rows, dx);
+      return;
+    }
+    const Gradient to = gradient(x);
+    if (!to.add) kernels::fill(0.0f, to.data(), to.tensor.size());
+    add_rows(dx, to.tensor);
+  }
+
   static Gradient gradient(const Tensor& x) {
     Node& node = *x.node_;
+    fill_in_rows(node);
     const bool fresh = !node.grad.defined();
     if (fresh) {
       node.grad = covers(x) ? Tensor::empty(node.shape) : Tensor::zeros(node.shape);
@@ -142,11 +164,39 @@ Tensor& Tensor::require_grad() {
 }
 
 Tensor Tensor::grad() const {
+  if (node_ != nullptr) Tape::fill_in_rows(*node_);
   return node_ != nullptr && node_->grad.defined() ? Tape::view_of_gradient(*this) : Tensor();
 }
 
 void Tensor::clear_grad() const {
-  if (node_ != nullptr) node_->grad = Tensor();
+  if (node_ == nullptr) return;
+  node_->grad = Tensor();
+  node_->rows = {};
+}
+
+RowGradient row_gradient(const Tensor& leaf) {
+  return leaf.needs_grad() ? Tape::rows(leaf) : RowGradient();
+}
+
+void add_rows(const RowGradient& rows, const Tensor& gradient) {
+  const size_t width = gradient.width();
+  for (size_t i = 0; i < rows.ids.size(); ++i) {
+    const auto row = static_cast<size_t>(rows.ids.indices()[i]);
+    float* const to = gradient.data() + row * gradient.stride();
+    kernels::add(to, rows.values.data() + i * rows.values.stride(), to, width);
+  }
+}
+
+RowGradient joined(const RowGradient& first, const RowGradient& second) {
+  if (!first.defined()) return second;
+  if (!second.defined()) return first;
+  const size_t a = first.ids.size(), b = second.ids.size(), width = first.values.width();
+  RowGradient both{Tensor::empty({a + b}, DType::kInt32), Tensor::empty({a + b, width})};
+  std::ranges::copy(first.ids.index_span(), both.ids.indices());
+  std::ranges::copy(second.ids.index_span(), both.ids.indices() + a);
+  copy_rows(first.values, both.values.slice_rows(0, a), false);
+  copy_rows(second.values, both.values.slice_rows(a, b), false);
+  return both;
 }
 
 Gradient Grads::of(const Tensor& x) {
@@ -166,6 +216,16 @@ void Grads::pass(const Tensor& x, const Tensor& dx) {
     throw ShapeError("gradient: {} cannot be the gradient of {}", dx.shape(), x.shape());
   }
   Tape::pass(x, dx);
+}
+
+void Grads::rows(const Tensor& x, const RowGradient& dx) {
+  if (!wants(x)) return;
+  if (x.rank() != 2 || dx.values.rank() != 2 || dx.values.width() != x.width() ||
+      dx.values.rows() != dx.ids.size()) {
+    throw ShapeError("gradient: {} rows of {} cannot be those of {}", dx.ids.size(),
+                     dx.values.shape(), x.shape());
+  }
+  Tape::add(x, dx);
 }
 
 Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward) {

@@ -32,6 +32,15 @@ struct Gradient {
   float* data() const { return tensor.data(); }
 };
 
+// The gradient of a table [rows, width] of which few rows occurred: values[i], of [n, width],
+// belongs to row ids[i]. A row that occurs more than once has the sum, in this order.
+struct RowGradient {
+  Tensor ids;     // int32 [n]
+  Tensor values;  // [n, width]
+
+  bool defined() const { return ids.defined(); }
+};
+
 // What a gradient function is given during backward().
 class Grads {
  public:
@@ -47,6 +56,11 @@ class Grads {
   // Adds `dx` to the gradient of x, for an op that passes a gradient through unchanged. Shares the
   // memory of dx where it can.
   void pass(const Tensor& x, const Tensor& dx);
+
+  // Adds rows to the gradient of x, a table [rows, width]. Those of a leaf are kept as they are,
+  // without memory for the other rows, until something else is added. The caller gives up the
+  // values: whoever reads the gradient may add them up in place.
+  void rows(const Tensor& x, const RowGradient& dx);
 };
 
 // Computes the gradients of an op's inputs from `dy`, that of its output.
@@ -66,6 +80,14 @@ Tensor record_always(Tensor y, std::span<const Tensor> inputs, Backward backward
 // `seed` is the gradient of y; by default it is 1, for a y of one element.
 void backward(const Tensor& y);
 void backward(const Tensor& y, const Tensor& seed);
+
+// The gradient of a leaf to which nothing but rows was added; otherwise undefined. Tensor::grad()
+// gives that of the whole table, and keeps it.
+RowGradient row_gradient(const Tensor& leaf);
+// Adds rows to a gradient of a whole table, in order.
+void add_rows(const RowGradient& rows, const Tensor& gradient);
+// Both, one after the other; either may be undefined.
+RowGradient joined(const RowGradient& first, const RowGradient& second);
 
 // Ops record nothing in this thread while a NoGrad lives.
 class NoGrad {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attend/base/rng.h"
+#include "attend/data/corpus.h"
 #include "attend/models/text_model.h"
 #include "attend/train/run_config.h"
 
@@ -28,12 +29,15 @@ struct Loss {
   Tensor sum;                           // over all labels that count, on the tape
   double count = 0;                     // labels; ignored ones do not count
   std::vector<NamedTensor> parts = {};  // of the sum, where it has several: values for a report
+  bool summed = false;  // gradients are those of the sum, not of its mean over the labels
 };
 
 // Computes the loss that training minimises and validation measures.
 class Objective {
  public:
   virtual ~Objective() = default;
+  // Called once with the training text, before the first loss.
+  virtual void prepare(const Corpus& /*corpus*/, const Tokenizers& /*tokenizers*/) {}
   // `batch` is as training_batch() makes it. Throws ConfigError where the model lacks what it
   // needs.
   virtual Loss loss(const Model& model, const Batch& batch, const LossContext& context) const = 0;

@@ -123,18 +123,23 @@ std::vector<NamedTensor> Optimizer::state() const {
 
 double Optimizer::step(double rate_factor) {
   std::vector<Tensor> gradients;
-  gradients.reserve(parameters_.size());
-  for (const NamedTensor& p : parameters_) gradients.push_back(p.tensor.grad());
-  return step(gradients, rate_factor);
+  std::vector<RowGradient> rows;
+  for (const NamedTensor& p : parameters_) {
+    rows.push_back(row_gradient(p.tensor));
+    gradients.push_back(rows.back().defined() ? Tensor() : p.tensor.grad());
+  }
+  return step(gradients, rows, rate_factor);
 }
 
-double Optimizer::step(std::span<const Tensor> gradients, double rate_factor) {
+double Optimizer::step(std::span<const Tensor> gradients, std::span<const RowGradient> rows,
+                       double rate_factor) {
   if (gradients.size() != parameters_.size()) {
     throw ShapeError("optimizer: {} gradients for {} parameters", gradients.size(),
                      parameters_.size());
   }
   std::vector<kernels::OptimizerTensor> tensors;
   tensors.reserve(parameters_.size());
+  if (std::ranges::any_of(rows, &RowGradient::defined)) sums_.resize(parameters_.size());
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& p = parameters_[i].tensor;
     tensors.push_back({
@@ -146,6 +151,12 @@ double Optimizer::step(std::span<const Tensor> gradients, double rate_factor) {
         .weight_decay = p.rank() >= 2 ? static_cast<float>(config_.weight_decay) : 0.0f,
         .rate_scale = rates_[i],
     });
+    if (i >= rows.size() || !rows[i].defined() || gradients[i].defined()) continue;
+    const Tensor& values = rows[i].values;
+    sums_[i].add_up(rows[i].ids.index_span(),
+                    {values.data(), values.rows(), values.width(), values.stride()}, p.extent(0));
+    tensors.back().rows = &sums_[i];
+    tensors.back().width = p.width();
   }
   const bool measured = config_.clip_norm > 0 || config_.check_finite;
   const double norm = measured ? kernels::gradient_norm(tensors) : 0.0;

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/kernels/row_sums.h"
 #include "attend/nn/visit.h"
+#include "attend/tensor/tape.h"
 
 namespace attend {
 
@@ -74,8 +76,13 @@ class Optimizer {
   // gradients are cleared all the same.
   double step(double rate_factor = 1.0);
   // The same by gradients that are given, one for each of parameters(), undefined where there is
-  // none.
-  double step(std::span<const Tensor> gradients, double rate_factor);
+  // none. Where there is none, the one of `rows` is taken, if there are as many; their values are
+  // added up in place.
+  double step(std::span<const Tensor> gradients, double rate_factor) {
+    return step(gradients, {}, rate_factor);
+  }
+  double step(std::span<const Tensor> gradients, std::span<const RowGradient> rows,
+              double rate_factor);
 
   const std::vector<NamedTensor>& parameters() const { return parameters_; }  // of all groups
   int64_t steps() const { return steps_; }                                    // updates done
@@ -92,6 +99,7 @@ class Optimizer {
   std::vector<NamedTensor> parameters_;
   std::vector<float> rates_;            // of each
   std::vector<Tensor> first_, second_;  // moments; SGD's momentum is the first
+  std::vector<kernels::RowSums> sums_;  // of gradients that are rows; as many as have been seen
   int64_t steps_ = 0;
 };
 

@@ -196,7 +196,7 @@ bool Trainer::update() {
 bool Trainer::apply(const UpdateGradients& gradients) {
   if (!std::isfinite(gradients.loss)) return false;
   last_norm_ = optimizer_.step(
-      gradients.gradients,
+      gradients.gradients, gradients.rows,
       schedule_factor(parts_.config.schedule, state_.step + 1, parts_.config.training.steps));
   return std::isfinite(last_norm_);
 }

@@ -13,14 +13,18 @@
 namespace attend {
 namespace {
 
-using GradientSet = std::vector<Tensor>;
+// Of each parameter: a tensor, or rows, or neither.
+struct GradientSet {
+  std::vector<Tensor> whole;
+  std::vector<RowGradient> rows;
+};
 
 // Takes the gradients out of the parameters.
 GradientSet take(std::span<const NamedTensor> parameters) {
   GradientSet taken;
-  taken.reserve(parameters.size());
   for (const NamedTensor& p : parameters) {
-    taken.push_back(p.tensor.grad());
+    taken.rows.push_back(row_gradient(p.tensor));
+    taken.whole.push_back(taken.rows.back().defined() ? Tensor() : p.tensor.grad());
     p.tensor.clear_grad();
   }
   return taken;
@@ -28,15 +32,35 @@ GradientSet take(std::span<const NamedTensor> parameters) {
 
 // Into the memory of the first.
 GradientSet sum_of(GradientSet first, const GradientSet& second) {
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (!second[i].defined()) continue;
-    if (!first[i].defined()) {
-      first[i] = second[i];
-    } else {
-      kernels::add(first[i].data(), second[i].data(), first[i].data(), first[i].size());
+  for (size_t i = 0; i < first.whole.size(); ++i) {
+    Tensor& sum = first.whole[i];
+    const Tensor& other = second.whole[i];
+    if (!sum.defined() && !other.defined()) {
+      first.rows[i] = joined(first.rows[i], second.rows[i]);
+      continue;
     }
+    if (!sum.defined()) {
+      sum = other;
+      if (first.rows[i].defined()) add_rows(std::exchange(first.rows[i], {}), sum);
+    } else if (other.defined()) {
+      kernels::add(sum.data(), other.data(), sum.data(), sum.size());
+    }
+    if (second.rows[i].defined()) add_rows(second.rows[i], sum);
   }
   return first;
+}
+
+void scale_all(const GradientSet& set, float factor) {
+  for (const Tensor& g : set.whole) {
+    if (g.defined()) kernels::scale(factor, g.data(), g.data(), g.size());
+  }
+  for (const RowGradient& g : set.rows) {
+    if (!g.defined()) continue;
+    for (size_t i = 0; i < g.values.rows(); ++i) {
+      float* const row = g.values.data() + i * g.values.stride();
+      kernels::scale(factor, row, row, g.values.width());
+    }
+  }
 }
 
 }  // namespace
@@ -58,18 +82,20 @@ UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
   }
   UpdateGradients update;
   std::vector<GradientSet> sums;  // of 2^level shards each
+  bool summed = false;
   for (size_t shard = 0; shard < number.shards; ++shard) {
     const TrainingScope training(number.dropout(shard));
     const Loss part = loss(shard);
     update.loss += double{part.sum.item()};
     update.count += part.count;
+    summed = part.summed;
     for (const NamedTensor& p : part.parts) {
       auto known = std::ranges::find(update.parts, p.name, &LossPart::name);
       if (known == update.parts.end()) known = update.parts.insert(known, {p.name, 0});
       known->sum += double{p.tensor.item()};
     }
     // One shard knows the number of labels before its gradients, which saves a pass over them.
-    const bool alone = number.shards == 1 && part.count > 0;
+    const bool alone = number.shards == 1 && part.count > 0 && !summed;
     const Tensor sum = alone ? scale(part.sum, 1.0f / static_cast<float>(part.count)) : part.sum;
     if (sum.needs_grad()) backward(sum);
     GradientSet gradients = take(parameters);
@@ -79,13 +105,11 @@ UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
     }
     sums.push_back(std::move(gradients));
   }
-  update.gradients = std::move(sums.front());
-  if (number.shards > 1 && update.count > 0) {
-    const float factor = 1.0f / static_cast<float>(update.count);
-    for (const Tensor& g : update.gradients) {
-      if (g.defined()) kernels::scale(factor, g.data(), g.data(), g.size());
-    }
+  if (number.shards > 1 && update.count > 0 && !summed) {
+    scale_all(sums.front(), 1.0f / static_cast<float>(update.count));
   }
+  update.gradients = std::move(sums.front().whole);
+  update.rows = std::move(sums.front().rows);
   return update;
 }
 

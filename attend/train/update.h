@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attend/base/rng.h"
+#include "attend/tensor/tape.h"
 #include "attend/train/objective.h"
 
 namespace attend {
@@ -32,13 +33,15 @@ struct LossPart {
 // The gradients of an update, and its loss.
 struct UpdateGradients {
   std::vector<Tensor> gradients;     // of each parameter, undefined where it has none
+  std::vector<RowGradient> rows;     // of each whose gradient is rows, undefined for others
   double loss = 0;                   // the sum over all shards
   double count = 0;                  // labels of all shards
   std::vector<LossPart> parts = {};  // of the loss, where it has several
 };
 
 // Calls loss(shard) for each shard in turn, inside a TrainingScope. Gradients are those of the sum
-// of all losses divided by the number of all labels. Parameters keep no gradient.
+// of all losses, divided by the number of all labels unless the loss is `summed`. Parameters keep
+// no gradient.
 UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
                                  const UpdateNumber& number,
                                  const std::function<Loss(size_t shard)>& loss);

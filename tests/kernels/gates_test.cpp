@@ -14,8 +14,8 @@ namespace attend::kernels {
 namespace {
 
 // A matrix whose rows lie further apart than they are long, starting off any alignment.
-struct Rows {
-  Rows(size_t rows, size_t columns, uint64_t stream)
+struct GateRows {
+  GateRows(size_t rows, size_t columns, uint64_t stream)
       : stride(columns + 3), data(rows * stride + 1, kUntouched) {
     for (size_t i = 0; i < rows; ++i) {
       for (size_t j = 0; j < columns; ++j) {
@@ -49,9 +49,9 @@ struct Shape {
 const Shape kShapes[] = {{0, 5}, {3, 0}, {1, 1}, {2, 7}, {3, 8}, {5, 33}, {70, 130}};
 
 // Gaps between rows hold what they held.
-void expect_gaps_untouched(const Rows& m, size_t rows, size_t columns) {
+void expect_gaps_untouched(const GateRows& m, size_t rows, size_t columns) {
   for (size_t i = 0; i < rows; ++i) {
-    for (size_t j = columns; j < m.stride; ++j) ASSERT_EQ(m(i, j), Rows::kUntouched);
+    for (size_t j = columns; j < m.stride; ++j) ASSERT_EQ(m(i, j), GateRows::kUntouched);
   }
 }
 
@@ -59,8 +59,8 @@ TEST(Gates, RnnStepFollowsItsEquation) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
       for (const auto activation : {RnnActivation::kTanh, RnnActivation::kRelu}) {
-        Rows gates(rows, width, 1), h(rows, width, 3);
-        const Rows x = gates, hx(rows, width, 2);
+        GateRows gates(rows, width, 1), h(rows, width, 3);
+        const GateRows x = gates, hx(rows, width, 2);
         const auto bx = bias(width, 4), bh = bias(width, 5);
         rnn_step(
             {{rows, width, gates.out(), hx.in(), bx.data(), bh.data()}, activation, {h.out()}});
@@ -83,7 +83,7 @@ TEST(Gates, RnnBackwardIsTheSlope) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
       for (const auto activation : {RnnActivation::kTanh, RnnActivation::kRelu}) {
-        Rows h(rows, width, 1), dy(rows, width, 2), dh(rows, width, 3), d_gates(rows, width, 4);
+        GateRows h(rows, width, 1), dy(rows, width, 2), dh(rows, width, 3), d_gates(rows, width, 4);
         rnn_backward({{rows, width, dy.in(), dh.out(), d_gates.out()}, activation, h.in()});
         for (size_t i = 0; i < rows; ++i) {
           for (size_t j = 0; j < width; ++j) {
@@ -113,8 +113,8 @@ struct LstmCell {
 TEST(Gates, LstmStepFollowsItsEquations) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      Rows gates(rows, 4 * width, 1), c_prev(rows, width, 3), c(rows, width, 4), h(rows, width, 5);
-      const Rows x = gates, hx(rows, 4 * width, 2);
+      GateRows gates(rows, 4 * width, 1), c_prev(rows, width, 3), c(rows, width, 4), h(rows, width, 5);
+      const GateRows x = gates, hx(rows, 4 * width, 2);
       const auto bx = bias(4 * width, 6), bh = bias(4 * width, 7);
       lstm_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
                  c_prev.in(),
@@ -147,9 +147,9 @@ TEST(Gates, LstmStepFollowsItsEquations) {
 TEST(Gates, LstmBackwardMatchesDifferences) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      Rows gates(rows, 4 * width, 1), c(rows, width, 2), h(rows, width, 3), dc(rows, width, 4);
-      const Rows x = gates, c_prev(rows, width, 5), dy(rows, width, 6), wc = dc;
-      Rows dh(rows, width, 7);
+      GateRows gates(rows, 4 * width, 1), c(rows, width, 2), h(rows, width, 3), dc(rows, width, 4);
+      const GateRows x = gates, c_prev(rows, width, 5), dy(rows, width, 6), wc = dc;
+      GateRows dh(rows, width, 7);
       lstm_step({{rows, width, gates.out()}, c_prev.in(), c.out(), {h.out()}});
       lstm_backward({{rows, width, dy.in(), dh.out(), gates.out()},
                      gates.in(),
@@ -211,8 +211,8 @@ struct GruCell {
 TEST(Gates, GruStepFollowsItsEquations) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      Rows gates(rows, 3 * width, 1), h(rows, width, 3), h_n(rows, width, 4);
-      const Rows x = gates, hx(rows, 3 * width, 2), h_prev(rows, width, 5);
+      GateRows gates(rows, 3 * width, 1), h(rows, width, 3), h_n(rows, width, 4);
+      const GateRows x = gates, hx(rows, 3 * width, 2), h_prev(rows, width, 5);
       const auto bx = bias(3 * width, 6), bh = bias(3 * width, 7);
       gru_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
                 h_prev.in(),
@@ -241,8 +241,8 @@ TEST(Gates, GruStepFollowsItsEquations) {
 TEST(Gates, GruBackwardMatchesDifferences) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      Rows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3), dh(rows, width, 4);
-      const Rows x = gates, hx(rows, 3 * width, 5), h_prev(rows, width, 6), dy(rows, width, 7),
+      GateRows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3), dh(rows, width, 4);
+      const GateRows x = gates, hx(rows, 3 * width, 5), h_prev(rows, width, 6), dy(rows, width, 7),
                  dh_in = dh;
       gru_step({{rows, width, gates.out(), hx.in()}, h_prev.in(), {h.out()}, h_n.out()});
       gru_backward({{rows, width, dy.in(), dh.out(), gates.out()},
@@ -278,13 +278,13 @@ TEST(Gates, GruBackwardMatchesDifferences) {
 
 TEST(Gates, NullInputsAreZeros) {
   constexpr size_t kRows = 3, kWidth = 13;
-  const Rows zeros = [] {
-    Rows m(kRows, 4 * kWidth, 0);
+  const GateRows zeros = [] {
+    GateRows m(kRows, 4 * kWidth, 0);
     std::fill(m.data.begin(), m.data.end(), 0.0f);
     return m;
   }();
   const std::vector<float> no_bias(4 * kWidth, 0.0f);
-  Rows a(kRows, 4 * kWidth, 1), b = a, ca(kRows, kWidth, 2), cb = ca, ha = ca, hb = ca;
+  GateRows a(kRows, 4 * kWidth, 1), b = a, ca(kRows, kWidth, 2), cb = ca, ha = ca, hb = ca;
   lstm_step({{kRows, kWidth, a.out()}, {nullptr, 0}, ca.out(), {ha.out()}});
   lstm_step({{kRows, kWidth, b.out(), zeros.in(), no_bias.data(), no_bias.data()},
              zeros.in(),
@@ -305,9 +305,9 @@ TEST(Gates, NullInputsAreZeros) {
 TEST(Gates, RowsOfTheOutputMayBeInAnotherOrder) {
   constexpr size_t kRows = 4, kGoOn = 2, kWidth = 11;
   const int32_t order[kRows] = {5, 0, 3, 1};
-  Rows y(kRows, kWidth, 1), y_moved(6, kWidth, 2), h(kRows, kWidth, 3);
+  GateRows y(kRows, kWidth, 1), y_moved(6, kWidth, 2), h(kRows, kWidth, 3);
   const GateOutputs plain{y.out()}, moved{y_moved.out(), order, h.out(), kGoOn};
-  const Rows h_before = h, y_before = y_moved;
+  const GateRows h_before = h, y_before = y_moved;
   const auto expect_moved = [&] {
     for (size_t j = 0; j < kWidth; ++j) {
       for (size_t i = 0; i < kRows; ++i) {
@@ -318,17 +318,17 @@ TEST(Gates, RowsOfTheOutputMayBeInAnotherOrder) {
     }
   };
   for (const GateOutputs& out : {plain, moved}) {
-    Rows gates(kRows, kWidth, 4);
+    GateRows gates(kRows, kWidth, 4);
     rnn_step({{kRows, kWidth, gates.out()}, RnnActivation::kTanh, out});
   }
   expect_moved();
   for (const GateOutputs& out : {plain, moved}) {
-    Rows gates(kRows, 4 * kWidth, 5), c(kRows, kWidth, 6);
+    GateRows gates(kRows, 4 * kWidth, 5), c(kRows, kWidth, 6);
     lstm_step({{kRows, kWidth, gates.out()}, {nullptr, 0}, c.out(), out});
   }
   expect_moved();
   for (const GateOutputs& out : {plain, moved}) {
-    Rows gates(kRows, 3 * kWidth, 7);
+    GateRows gates(kRows, 3 * kWidth, 7);
     gru_step({{kRows, kWidth, gates.out()}, {nullptr, 0}, out});
   }
   expect_moved();
@@ -337,8 +337,8 @@ TEST(Gates, RowsOfTheOutputMayBeInAnotherOrder) {
 TEST(Gates, RowsOfTheGradientMayBeInAnotherOrder) {
   constexpr size_t kRows = 4, kWidth = 11;
   const int32_t order[kRows] = {5, 0, 3, 1};
-  const Rows dy_moved(6, kWidth, 1), h(kRows, kWidth, 2), gates(kRows, 4 * kWidth, 3);
-  Rows dy(kRows, kWidth, 0);
+  const GateRows dy_moved(6, kWidth, 1), h(kRows, kWidth, 2), gates(kRows, 4 * kWidth, 3);
+  GateRows dy(kRows, kWidth, 0);
   for (size_t i = 0; i < kRows; ++i) {
     for (size_t j = 0; j < kWidth; ++j) {
       dy(i, j) = static_cast<float>(dy_moved(static_cast<size_t>(order[i]), j));
@@ -346,7 +346,7 @@ TEST(Gates, RowsOfTheGradientMayBeInAnotherOrder) {
   }
   std::vector<std::vector<float>> results[3];
   for (const bool moved : {false, true}) {
-    Rows dh(kRows, kWidth, 4), dc(kRows, kWidth, 5), d_gates(kRows, 4 * kWidth, 6);
+    GateRows dh(kRows, kWidth, 4), dc(kRows, kWidth, 5), d_gates(kRows, 4 * kWidth, 6);
     const GateGradients grad{kRows,    kWidth,        moved ? dy_moved.in() : dy.in(),
                              dh.out(), d_gates.out(), moved ? order : nullptr};
     rnn_backward({grad, RnnActivation::kTanh, h.in()});
@@ -364,10 +364,10 @@ TEST(Gates, SameBitsForAnyNumberOfThreads) {
   constexpr size_t kRows = 61, kWidth = 300;
   const auto run = [](int threads) {
     const ThreadCountScope scope(threads);
-    Rows rnn(kRows, kWidth, 1), lstm(kRows, 4 * kWidth, 2), gru(kRows, 3 * kWidth, 3);
-    Rows y(kRows, kWidth, 4), c(kRows, kWidth, 5), h(kRows, kWidth, 6), h_n(kRows, kWidth, 7);
-    const Rows before = c, dy(kRows, kWidth, 8);
-    Rows dh(kRows, kWidth, 9), dc(kRows, kWidth, 10);
+    GateRows rnn(kRows, kWidth, 1), lstm(kRows, 4 * kWidth, 2), gru(kRows, 3 * kWidth, 3);
+    GateRows y(kRows, kWidth, 4), c(kRows, kWidth, 5), h(kRows, kWidth, 6), h_n(kRows, kWidth, 7);
+    const GateRows before = c, dy(kRows, kWidth, 8);
+    GateRows dh(kRows, kWidth, 9), dc(kRows, kWidth, 10);
     rnn_step({{kRows, kWidth, rnn.out()}, RnnActivation::kTanh, {y.out()}});
     lstm_step({{kRows, kWidth, lstm.out()}, c.in(), c.out(), {y.out()}});
     gru_step({{kRows, kWidth, gru.out()}, h.in(), {h.out()}, h_n.out()});

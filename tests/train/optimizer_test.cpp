@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "attend/base/rng.h"
 #include "attend/ops/elementwise.h"
+#include "attend/ops/embedding.h"
 #include "attend/ops/reduce.h"
 #include "attend/tensor/tape.h"
 #include "tests/errors.h"
@@ -175,6 +177,75 @@ TEST(Optimizer, RefusesSettingsThatCannotWork) {
   EXPECT_THROW(Optimizer({}, {.rate = -1.0}), ConfigError);
   EXPECT_THROW(Optimizer({}, {.kind = OptimizerKind::kSgd, .nesterov = true}), ConfigError);
   expect_names<OptimizerKind>({"adamw", "adam", "sgd"});
+}
+
+// Rows that occurred, as a sparse look-up gives them, and the same gradient of the whole table.
+struct BothGradients {
+  Tensor sparse = Tensor::full({40, 5}, 1.0f).require_grad();
+  Tensor dense = Tensor::full({40, 5}, 1.0f).require_grad();
+
+  void step(Optimizer& first, Optimizer& second, uint64_t seed) {
+    std::vector<int32_t> ids;
+    for (uint64_t i = 0; i < 9; ++i) {
+      ids.push_back(static_cast<int32_t>(RandomStream(seed, 1).below(i, 20)));
+    }
+    const Tensor dy = Tensor::empty({9, 5});
+    fill_uniform(dy.span(), RandomStream(seed, 2), -1.0f, 1.0f);
+    backward(sparse_embedding(sparse, Tensor::ids(ids, {9})), dy);
+    backward(embedding(dense, Tensor::ids(ids, {9})), dy);
+    ASSERT_TRUE(row_gradient(sparse).defined());
+    EXPECT_NEAR(first.step(), second.step(), 1e-6);
+    EXPECT_FALSE(sparse.grad().defined());
+  }
+};
+
+TEST(Optimizer, SgdOfRowsHasTheBitsOfTheWholeTable) {
+  BothGradients both;
+  const OptimizerConfig config{.kind = OptimizerKind::kSgd, .rate = 0.1};
+  Optimizer first({{"table", both.sparse}}, config), second({{"table", both.dense}}, config);
+  for (uint64_t seed = 1; seed < 6; ++seed) both.step(first, second, seed);
+  EXPECT_EQ(both.sparse.to_vector(), both.dense.to_vector());
+}
+
+// The norm is summed in another order, so that clipped gradients may differ in their last bits.
+TEST(Optimizer, RowsAreClippedByTheNormOfTheirSums) {
+  BothGradients both;
+  const OptimizerConfig config{.kind = OptimizerKind::kSgd, .rate = 0.1, .clip_norm = 0.5};
+  Optimizer first({{"table", both.sparse}}, config), second({{"table", both.dense}}, config);
+  for (uint64_t seed = 1; seed < 4; ++seed) both.step(first, second, seed);
+  for (size_t i = 0; i < both.sparse.size(); ++i) {
+    EXPECT_NEAR(both.sparse.data()[i], both.dense.data()[i], 1e-6);
+  }
+}
+
+TEST(Optimizer, AdamOfRowsIsThatOfTheTableOnceAndLetsTheOthersRest) {
+  BothGradients both;
+  Optimizer first({{"table", both.sparse}}, {.rate = 0.1, .weight_decay = 0.1});
+  Optimizer second({{"table", both.dense}}, {.rate = 0.1, .weight_decay = 0.1});
+  both.step(first, second, 1);
+  size_t resting = 0;
+  for (size_t row = 0; row < 40; ++row) {
+    const float* const a = both.sparse.data() + row * 5;
+    const float* const b = both.dense.data() + row * 5;
+    if (first.state()[0].tensor.data()[row * 5] == 0) {  // its moment
+      EXPECT_EQ(std::vector<float>(a, a + 5), std::vector<float>(5, 1.0f));
+      ++resting;
+    } else {
+      EXPECT_EQ(std::vector<float>(a, a + 5), std::vector<float>(b, b + 5));
+    }
+  }
+  EXPECT_GE(resting, 31u);
+  EXPECT_LT(resting, 40u);
+}
+
+TEST(Optimizer, RowsThatAreNotFiniteChangeNothing) {
+  const Tensor table = Tensor::full({3, 2}, 1.0f).require_grad();
+  Optimizer optimizer({{"table", table}}, {.kind = OptimizerKind::kSgd, .rate = 0.1});
+  backward(sparse_embedding(table, Tensor::ids({1, 2})),
+           Tensor::of({1, 1, std::numeric_limits<float>::infinity(), 1}, {2, 2}));
+  EXPECT_FALSE(std::isfinite(optimizer.step()));
+  EXPECT_EQ(table.to_vector(), std::vector<float>(6, 1.0f));
+  EXPECT_FALSE(row_gradient(table).defined());
 }
 
 }  // namespace

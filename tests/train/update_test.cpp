@@ -11,6 +11,8 @@
 #include "attend/nn/linear.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
+#include "attend/ops/embedding.h"
+#include "attend/ops/reduce.h"
 #include "attend/tensor/tape.h"
 #include "attend/tensor/training.h"
 #include "tests/errors.h"
@@ -176,6 +178,24 @@ TEST(Update, NothingToLearnGivesNoGradients) {
     for (const Tensor& g : update.gradients) EXPECT_FALSE(g.defined());
   }
   expect_error<ConfigError>([&] { update_gradients({}, {1, 0, 3}, nothing); }, "power of two");
+}
+
+// Rows of several shards, one after the other, and of the sum where the loss asks for it.
+TEST(UpdateGradients, RowsOfShardsAreJoined) {
+  for (const bool summed : {false, true}) {
+    const Tensor table = Tensor::zeros({6, 2}).require_grad();
+    const UpdateGradients update =
+        update_gradients(std::vector<NamedTensor>{{"table", table}}, {1, 0, 4}, [&](size_t shard) {
+          const auto id = static_cast<int32_t>(shard % 3);
+          return Loss{
+              .sum = sum(sparse_embedding(table, Tensor::ids({id}))), .count = 2, .summed = summed};
+        });
+    EXPECT_FALSE(update.gradients[0].defined());
+    const Tensor ids = update.rows[0].ids;
+    EXPECT_EQ(std::vector<int32_t>(ids.indices(), ids.indices() + ids.size()),
+              (std::vector<int32_t>{0, 1, 2, 0}));
+    EXPECT_EQ(update.rows[0].values.to_vector(), std::vector<float>(8, summed ? 1.0f : 0.125f));
+  }
 }
 
 }  // namespace
