@@ -25,6 +25,8 @@ foreach(option window batch-tokens longest-line)
   expect(2 "--${option}: should be a whole number from 1" score x --${option} 0)
 endforeach()
 expect(2 "--batch-tokens: should be a whole number from 1" evaluate x --source y --batch-tokens 0)
+expect(2 "--column: is for words; leave it out with --lines" neighbours x --lines y --column z)
+expect(2 "--similarity: prints numbers; leave out --tokens and --format" embed x --similarity --tokens)
 expect(2 "--n-best: should be a whole number from 1 to 1000000, not '0'" classify x -n 0)
 expect(2 "--text: does not go with --source" evaluate x --source y --text z)
 
@@ -71,13 +73,13 @@ if(NOT result EQUAL 1 OR NOT err MATCHES "no place to keep the models of lessons
 endif()
 
 # Every command has a help with examples.
-foreach(command train translate generate classify score evaluate info completion "tokenizer;train"
+foreach(command train translate generate classify embed neighbours score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
   expect(0 "Usage: attend .*Example" ${command} --help)
 endforeach()
 
 # A help fits the screen, and --help-all has the rest.
-foreach(command train translate generate classify inspect explore score evaluate info average bench check completion
+foreach(command train translate generate classify fill embed neighbours inspect explore score evaluate info average bench check completion
     "tokenizer;train" "tokenizer;import" "tokenizer;encode" "tokenizer;decode")
   execute_process(COMMAND ${ATTEND} ${command} --help OUTPUT_VARIABLE help)
   string(REGEX MATCHALL "\n" lines "${help}")
@@ -297,7 +299,7 @@ file(WRITE ${WORK}/gold "0-0\n0-3\n")
 expect(1 "gold:2: the link 0-3 points outside the line, which has 1 source words and 1 target words" ${rank})
 
 # No model where one is named.
-foreach(command translate classify "generate;x" info "score;--source;${WORK}/ref;--target;${WORK}/ref")
+foreach(command translate classify embed neighbours "generate;x" info "score;--source;${WORK}/ref;--target;${WORK}/ref")
   list(POP_FRONT command name)
   expect(1 "empty: not a model directory.*attend train" ${name} ${WORK}/empty ${command})
   expect(2 "model is required" ${name})

@@ -251,6 +251,32 @@ file(WRITE ${model}/log.jsonl "${log}")
 set(INPUT ${WORK}/words)
 expect(0 "^j a n u a r y\n" tokenizer encode ${model})
 
+# Word vectors, and vectors of any model.
+string(REPEAT "the cat eats its food\nthe dog eats its food\npaint the red wall now\npaint the blue wall now\n" 50 sentences)
+file(WRITE ${WORK}/sentences "${sentences}")
+expect(0 "tokens: words that occur 2 times or more.*task: word_vectors .text., objective word_context.*trained 100 steps"
+  train --preset skipgram --text ${WORK}/sentences --out ${WORK}/vectors --steps 100 --batch.tokens 200
+  --optimizer.rate 0.1 --data.documents line --model.word2vec.subsample 0)
+set(vectors ${WORK}/vectors)
+expect(0 "^cat\tdog\t[01][.][0-9][0-9][0-9][0-9]\nred\tblue\t[01][.][0-9]+\n$" neighbours ${vectors} cat red -n 1)
+file(WRITE ${WORK}/queries "Cat\nred - wall + wall\n")
+expect(0 "^Cat\tdog\t[^\n]*\nred - wall . wall\tblue\t" neighbours ${vectors} -n 1 --input ${WORK}/queries)
+expect(0 "^{.query.:.cat.,.neighbours.:\\[{.word.:.dog.,.similarity.:" neighbours ${vectors} cat --json)
+expect(1 "neighbours: 'horse' is not in the vocabulary of the model" neighbours ${vectors} horse)
+expect(0 "^the red wall\tpaint the red wall now\t0[.]" neighbours ${vectors} --lines ${WORK}/sentences -n 1 "the red wall")
+expect(0 "^1[.]000000\n$" embed ${vectors} --similarity "the cat\tcat the")
+expect(1 "embed: line 1 has no tab" embed ${vectors} --similarity "the cat")
+expect(0 "^{.line.:0,.text.:.cat.,.tokens.:\\[{.token.:.cat.,.vector.:\\[" embed ${vectors} --tokens cat)
+expect(0 "^$" embed ${vectors} cat dog --format npy --output ${WORK}/vectors.npy)
+file(SIZE ${WORK}/vectors.npy size)
+expect_equal("${size}" "928" "an array of 2 x 100 float32")
+expect(0 "^$" embed ${vectors} cat dog --format raw --output ${WORK}/vectors.raw)
+file(SIZE ${WORK}/vectors.raw size)
+expect_equal("${size}" "800" "the same without a header")
+expect(1 "the model writes no sequences: it is a word2vec model" generate ${vectors} cat)
+expect(0 "^january\t[^\t]*\t" neighbours ${model} --lines ${WORK}/words january -n 1)
+expect(0 "^[0-9.-]+\n$" embed ${model} --pooling last --similarity "may\tmarch")
+
 # Texts to labels of several words, and labels to texts.
 file(WRITE ${WORK}/texts "a fine film\na dull film\nfine , fine\ndull and long\n")
 file(WRITE ${WORK}/labels "very good\nbad\nvery good\nbad\n")

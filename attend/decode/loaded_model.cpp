@@ -65,9 +65,10 @@ struct LoadedModel::State {
   std::optional<size_t> trained_context = {};
 
   // With default options, made when they are first used.
-  std::once_flag translator_made = {}, generator_made = {};
+  std::once_flag translator_made = {}, generator_made = {}, neighbours_made = {};
   std::optional<Translator> translator = {};
   std::optional<TextGenerator> generator = {};
+  std::optional<WordNeighbours> neighbours = {};
 };
 
 LoadedModel::LoadedModel(TextModel model, const LoadOptions& options)
@@ -106,6 +107,11 @@ const Translator& LoadedModel::default_translator() const {
 const TextGenerator& LoadedModel::default_generator() const {
   std::call_once(state_->generator_made, [this] { state_->generator.emplace(text_generator()); });
   return *state_->generator;
+}
+
+const WordNeighbours& LoadedModel::word_neighbours() const {
+  std::call_once(state_->neighbours_made, [this] { state_->neighbours.emplace(state_->model); });
+  return *state_->neighbours;
 }
 
 std::string LoadedModel::translate(std::string_view text) const {
@@ -163,6 +169,21 @@ std::vector<Label> LoadedModel::labels(std::string_view text) const {
     found.push_back({state_->model.label(label.number), std::exp(label.log_probability)});
   }
   return found;
+}
+
+Tensor LoadedModel::embed(std::span<const std::string> texts,
+                          const EmbeddingOptions& options) const {
+  return embed_texts(state_->model, texts, options);
+}
+
+Tensor LoadedModel::embed(std::initializer_list<std::string> texts,
+                          const EmbeddingOptions& options) const {
+  return embed_texts(state_->model, std::span(texts.begin(), texts.size()), options);
+}
+
+std::vector<WordNeighbours::Word> LoadedModel::neighbours(std::string_view query,
+                                                          size_t count) const {
+  return word_neighbours()(query, count);
 }
 
 double LoadedModel::score(std::string_view source, std::string_view target) const {

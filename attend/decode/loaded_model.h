@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/decode/embed.h"
 #include "attend/decode/text_generator.h"
 #include "attend/decode/translator.h"
 
@@ -73,6 +74,14 @@ class LoadedModel {
   // The same of a text, by a language model.
   double score(std::string_view text) const;
 
+  // A vector for each text, [texts, width], by any model that has an encoder; see decode/embed.h.
+  Tensor embed(std::span<const std::string> texts, const EmbeddingOptions& options = {}) const;
+  Tensor embed(std::initializer_list<std::string> texts,
+               const EmbeddingOptions& options = {}) const;
+  // The words nearest to a word, or to "king - man + woman", by the vectors in which the model
+  // looks words up.
+  std::vector<WordNeighbours::Word> neighbours(std::string_view query, size_t count = 10) const;
+
   // What lies beneath: the model with its tokenizers. It is packed, unless LoadOptions say
   // otherwise.
   const TextModel& text_model() const;
@@ -88,6 +97,7 @@ class LoadedModel {
 
   const Translator& default_translator() const;
   const TextGenerator& default_generator() const;
+  const WordNeighbours& word_neighbours() const;
 
   std::shared_ptr<State> state_;
 };

@@ -40,6 +40,9 @@ class LabelModel : public Model, public Classifier, public Encoder {
   Signature signature() const override;
   const Classifier* classifier() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  void read_words(std::string_view column, const Tokenizer& tokenizer) override {
+    if (column == "text") encoder_->read_words(tokenizer);
+  }
 
   size_t labels() const override { return config_.label_vocabulary; }
   Tensor label_logits(const Batch& inputs) const override;

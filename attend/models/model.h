@@ -14,6 +14,8 @@
 
 namespace attend {
 
+class Tokenizer;
+
 // A column that a model reads or writes.
 struct ColumnSpec {
   std::string name;  // "source", "target", "text", "label"
@@ -54,6 +56,7 @@ struct Signature {
   std::vector<ColumnSpec> columns;
   std::vector<AttentionLayer> layers;  // in the order of computation
   std::optional<JoinedSequence> joined = {};
+  std::string_view objective = {};  // what such a model is trained by; empty: what its task says
 
   // The most tokens of all columns together, without frames, if they are one sequence; none: no
   // limit.
@@ -106,7 +109,7 @@ class Regressor {
 class MaskedPredictor {
  public:
   struct Predicted {
-    Tensor tokens;         // logits of what stands at the rows asked for, [rows asked for, vocabulary]
+    Tensor tokens;  // logits of what stands at the rows asked for, [rows asked for, vocabulary]
     Tensor relation = {};  // logits of the relation of two texts, [records, 2], if the model has it
   };
 
@@ -115,6 +118,25 @@ class MaskedPredictor {
   // `rows`, int32 [any number], are rows of joined_texts(inputs) (models/text_pair.h). One pass, on
   // the tape.
   virtual Predicted predict(const Batch& inputs, const Tensor& rows) const = 0;
+};
+
+// How words predict the words around them.
+struct WordContextSettings {
+  bool together = false;      // the words of a window predict together (CBOW), or each for itself
+  bool hierarchical = false;  // the path to a word in a binary tree, or the word among wrong ones
+  size_t window = 5;          // words on each side, at most
+  size_t negatives = 5;       // wrong words
+  double subsample = 1e-3;    // share of the text above which a word is left out at times; 0: never
+  double exponent = 0.75;     // of a word's count: how often it is drawn as a wrong one
+};
+
+// Has a vector for each word, by which the words around it are predicted.
+class WordPredictor {
+ public:
+  virtual ~WordPredictor() = default;
+  virtual WordContextSettings word_context() const = 0;
+  virtual Tensor word_rows(const Tensor& ids) const = 0;  // [ids, width], on the tape
+  virtual Tensor word_outputs() const = 0;                // [vocabulary, width], on the tape
 };
 
 // A model. Const members, and those of its facets, may be called from several threads at once.
@@ -133,6 +155,13 @@ class Model {
   virtual const Tagger* tagger() const { return nullptr; }
   virtual const Regressor* regressor() const { return nullptr; }
   virtual const MaskedPredictor* masked_predictor() const { return nullptr; }
+  virtual const WordPredictor* word_predictor() const { return nullptr; }
+
+  // Called once before the model is used, for each column of tokens: for models that look into
+  // words.
+  virtual void read_words(std::string_view /*column*/, const Tokenizer& /*tokenizer*/) {}
+  // The vector of a word that has no token, made from its parts; undefined if that is not possible.
+  virtual Tensor unseen_word(std::string_view /*word*/) const { return {}; }
 
   // Lays the weights out for inference, in place. The model is then faster, but can no longer be
   // trained or saved. Does nothing if it would not help.

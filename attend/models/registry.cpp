@@ -17,13 +17,15 @@
 #include "attend/models/rnn.h"
 #include "attend/models/tagger.h"
 #include "attend/models/transformer.h"
+#include "attend/models/word2vec.h"
 
 namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(),         conv_kind(),         gpt_kind(),   lstm_kind(),
-      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(), bert_kind(), masked_kind(), tagger_kind(), regression_kind(),
+      transformer_kind(), rnn_kind(),         conv_kind(),         gpt_kind(),      lstm_kind(),
+      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(),    bert_kind(),
+      masked_kind(),      tagger_kind(),      regression_kind(),   word2vec_kind(),
   };
   return all;
 }

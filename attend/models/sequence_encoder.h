@@ -30,6 +30,8 @@ class SequenceEncoder {
   virtual bool first_sees_all() const { return true; }
   // Whether it expects a start before each text, also where nothing is read from that row.
   virtual bool wants_start() const { return false; }
+  // As Model::read_words().
+  virtual void read_words(const Tokenizer& /*tokenizer*/) {}
 };
 
 }  // namespace attend

@@ -201,6 +201,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
   }
   check_tokenizers(loaded.tokenizers, signature);
   check_vocabularies(loaded, directory);
+  loaded.read_words();
   return loaded;
 }
 
@@ -219,6 +220,13 @@ TextModel TextModel::load(const std::filesystem::path& root) {
     read_config(loaded.best_alignment.emplace(), directory.alignment());
   }
   return loaded;
+}
+
+void TextModel::read_words() const {
+  for (const ColumnSpec& column : model->signature().columns) {
+    if (column.kind != ColumnKind::kTokens) continue;
+    model->read_words(column.name, *tokenizers.at(column.name));
+  }
 }
 
 const Tokenizer& TextModel::tokenizer(std::string_view column) const {

@@ -39,6 +39,9 @@ struct TextModel {
   Tokenizers tokenizers;
   std::optional<AlignmentPlace> best_alignment = {};  // if it was determined
 
+  // Lets the model look into the words of its tokenizers; load() does so.
+  void read_words() const;
+
   // Loads a model directory. Throws Error that names the file that is missing or wrong.
   static TextModel load(const std::filesystem::path& root);
 

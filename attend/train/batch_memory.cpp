@@ -28,6 +28,12 @@ class MemoryTrial {
         signature_(model_->signature()),
         objective_(make_objective(config, task, signature_)),
         optimizer_(parameters_of(), config.optimizer) {
+    for (const ColumnSpec& column : signature_.columns) {
+      if (column.kind == ColumnKind::kTokens) {
+        model_->read_words(column.name, *tokenizers.at(column.name));
+      }
+    }
+    objective_->prepare(corpus, tokenizers);
     if (config.training.average > 0) average_.emplace(parameters(*model_), config.training.average);
   }
 
@@ -48,7 +54,7 @@ class MemoryTrial {
               *model_, largest,
               {.tokenizers = tokenizers_, .random = number.objective(shard), .training = true});
         });
-    optimizer_.step(gradients.gradients, 1.0);
+    optimizer_.step(gradients.gradients, gradients.rows, 1.0);
     return pool_statistics().peak_bytes_in_use - before_;
   }
 

@@ -26,6 +26,10 @@ class Chooser {
       : config_(config), given_(given), task_(task), profile_(profile) {}
 
   Choices choose() {
+    std::vector<std::string> lines = task_.choose(config_, given_, profile_);
+    if (!lines.empty()) {
+      return {.config = std::move(config_), .size = {}, .lines = std::move(lines)};
+    }
     choose_documents();
     choose_tokens();
     count_tokens();

@@ -10,6 +10,7 @@
 #include "attend/data/words.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
+#include "attend/train/word_context.h"
 
 namespace attend {
 namespace {
@@ -25,6 +26,7 @@ constexpr ObjectiveKind kObjectives[] = {
     {"tags", "the tag of each word", make_tag_objective},
     {"squared_error", "the number of a record", make_squared_error},
     {"masked_tokens", "tokens that the model does not see", make_masked_tokens},
+    {"word_context", "words from the words around them", make<WordContextLoss>},
 };
 
 // Places of tokens, once there is a start before them.

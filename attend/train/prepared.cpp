@@ -101,6 +101,7 @@ Prepared::Prepared(const RunConfig& given, const ModelDirectory& directory,
       corpus(made_corpus(directory, before.has_value(), observer)),
       model(made_model(before, budget, observer)),
       objective(make_objective(config, task, signature)) {
+  objective->prepare(corpus, model.tokenizers);
   try_objective();
   if (task.has_text(config.data, Split::kValidation)) prepare_validation(directory, observer);
   snapshots.emplace(config.snapshots, valid ? *valid : corpus, model, directory);
@@ -166,6 +167,7 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
   fit_model(before);
   Rng rng(config.training.seed);
   TextModel made{config.model, make_model(config.model, rng), tokenizers.by_column};
+  made.read_words();
   observer.on_message(fmt::format("model: {}, {} parameters", config.model.kind.name,
                                   parameter_count(*made.model)));
   return made;
@@ -205,8 +207,7 @@ void Prepared::try_objective() const {
   const uint32_t first[] = {0};
   const Batch batch = training_batch(make_batch(corpus, first), signature, model.tokenizers);
   const TrainingScope training(Rng(config.training.seed));
-  make_objective(config, task, signature)
-      ->loss(*model.model, batch, {.tokenizers = model.tokenizers, .training = true});
+  objective->loss(*model.model, batch, {.tokenizers = model.tokenizers, .training = true});
 }
 
 void Prepared::prepare_validation(const ModelDirectory& directory, TrainingObserver& observer) {

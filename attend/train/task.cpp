@@ -10,6 +10,7 @@ namespace attend {
 namespace {
 
 bool fits(const Task& task, const Signature& signature) {
+  if (!signature.objective.empty() && signature.objective != task.objective) return false;
   return std::ranges::equal(task.columns, signature.columns,
                             [](const TaskColumn& wanted, const ColumnSpec& column) {
                               return wanted.name == column.name && wanted.kind == column.kind &&
@@ -58,6 +59,7 @@ std::span<const std::unique_ptr<const Task>> tasks() {
     made.push_back(regress_pairs_task());
     made.push_back(masked_task());
     made.push_back(masked_pairs_task());
+    made.push_back(word_vectors_task());
     return made;
   }();
   return all;

@@ -41,6 +41,8 @@ class Judge {
   virtual size_t left_out() const { return 0; }  // lines that the model has no positions for
 };
 
+class GivenSettings;  // choices.h
+
 // What a model is trained for.
 class Task {
  public:
@@ -67,6 +69,12 @@ class Task {
   virtual bool same_text(const DataConfig& a, const DataConfig& b) const = 0;  // of training
   // A look at the training text. Throws what reading it throws.
   virtual TextProfile profile(const RunConfig& config) const = 0;
+  // Sets what nobody gave, in place of what is usual, and returns what to tell about it; nothing:
+  // what is usual is good for this task.
+  virtual std::vector<std::string> choose(RunConfig& /*config*/, const GivenSettings& /*given*/,
+                                          const TextProfile& /*profile*/) const {
+    return {};
+  }
   // What the model allows less of than the settings ask for, for a person.
   virtual std::vector<std::string> limits(const RunConfig& config,
                                           const Signature& signature) const = 0;
@@ -122,5 +130,6 @@ std::unique_ptr<const Task> regress_task();
 std::unique_ptr<const Task> regress_pairs_task();
 std::unique_ptr<const Task> masked_task();
 std::unique_ptr<const Task> masked_pairs_task();
+std::unique_ptr<const Task> word_vectors_task();
 
 }  // namespace attend

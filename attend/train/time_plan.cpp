@@ -34,7 +34,9 @@ class Trial {
     Rng rng(config.training.seed);
     model_ = {config.model, make_model(config.model, rng), tokenizers};
     signature_ = model_.model->signature();
+    model_.read_words();
     objective_ = make_objective(config, task, signature_);
+    objective_->prepare(corpus, tokenizers);
     parameters_ = static_cast<double>(parameter_count(*model_.model));
     trainer_.emplace(Trainer::Parts{model_, *objective_, corpus, nullptr, config_, nobody_,
                                     [](Trainer&, bool) {}});

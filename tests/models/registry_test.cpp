@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "attend/decode/embed.h"
 #include "attend/decode/text_generator.h"
 #include "attend/decode/translator.h"
 #include "attend/inspect/attention_maps.h"
@@ -319,6 +320,9 @@ TEST_P(EveryKindTrains, IsSavedLoadedAndResumed) {
 void expect_used(const TextModel& model) {
   const Signature signature = model.model->signature();
   const std::vector<std::string> texts = {"ab", "cde"};
+  EXPECT_EQ(embed_texts(model, texts).shape(), Shape({2, model.model->encoder()->width()}));
+  EXPECT_EQ(token_vectors(model, embedded_column(model)).extent(0),
+            model.tokenizer(embedded_column(model)).size());
   if (model.model->generator() == nullptr) {
     const size_t labels = model.model->classifier() == nullptr ? 0 : 1;
     EXPECT_EQ(written_trace(model, texts[0]).output().size(), labels);
@@ -340,7 +344,6 @@ TEST_P(EveryKindTrains, IsUsedAndLookedAt) {
   run(config);
   const TextModel model = TextModel::load(config.out);
   expect_used(model);
-
   const Trace trace = written_trace(model, "abc");
   const std::vector<Tensor> maps = attention_maps(model, trace, trace.layers);
   for (size_t i = 0; i < maps.size(); ++i) {
