@@ -9,6 +9,7 @@
 #include "attend/decode/labels.h"
 #include "attend/decode/line_limit.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct ClassifyOptions {
   std::filesystem::path model, input = "-";
+  std::vector<std::filesystem::path> adapters;
   size_t n_best = 1;
   Batching batching;
   bool json = false, probabilities = false;
@@ -46,7 +48,7 @@ void print(const ClassifyOptions& options, const TextModel& model, size_t line,
 }
 
 int run_classify(const ClassifyOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_adapted(options.model, options.adapters);
   model.classifier();  // says which command is for it if it gives no labels
   model.model->pack();
   const ColumnSpec column = *model.read();
@@ -78,6 +80,7 @@ Command add_classify(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
       ->type_name("FILE");
   parser->add_option("-n,--n-best", options->n_best, "labels of each line, likeliest first (1)")

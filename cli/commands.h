@@ -16,6 +16,7 @@ struct Command {
   std::function<int()> run;
 };
 
+Command add_adapter(CLI::App& app);
 Command add_average(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);

@@ -8,6 +8,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/evaluate_parts.h"
 #include "cli/help.h"
@@ -142,6 +143,7 @@ std::vector<std::string> metric_names() {
 
 void add_inputs(CLI::App& parser, EvaluateOptions& options) {
   parser.add_option("model", options.model, "model directory to evaluate")->type_name("DIRECTORY");
+  add_adapters(parser, options.adapters);
   parser
       .add_option("--source", options.source,
                   "text for the model, also .gz; without --target, source and target with a tab "

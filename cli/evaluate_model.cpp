@@ -11,6 +11,7 @@
 #include "attend/decode/text_likelihood.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
+#include "attend/models/adapter.h"
 #include "attend/train/task.h"
 #include "cli/evaluate_parts.h"
 #include "cli/search_flags.h"
@@ -112,7 +113,7 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
 }  // namespace
 
 Evaluation evaluate_model(const EvaluateOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_adapted(options.model, options.adapters);
   model.model->pack();
   const bool language_model = model.model->generator() != nullptr && !model.read();
   if (!language_model && options.reading.has_any()) {

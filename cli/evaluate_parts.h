@@ -44,6 +44,7 @@ struct TextReading {
 
 struct EvaluateOptions {
   std::filesystem::path model, source, target, label, hypotheses, alignments, gold;
+  std::vector<std::filesystem::path> adapters;
   std::vector<std::filesystem::path> text, references;
   std::vector<std::string> metrics;
   std::string tokenize = "13a", tag_format, scheme = "any";

@@ -7,6 +7,7 @@
 
 #include "attend/base/escapes.h"
 #include "attend/decode/text_generator.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/config_flags.h"
 #include "cli/generate_interactive.h"
@@ -23,6 +24,7 @@ namespace {
 
 struct GenerateOptions {
   std::filesystem::path model, input, prompt_file;
+  std::vector<std::filesystem::path> adapters;
   std::vector<std::string> prompts, stop;
   size_t samples = 1;
   bool no_prompt = false, interactive = false;
@@ -141,7 +143,7 @@ void generate_lines(const GenerateOptions& options, Generating& generate,
 
 int run_generate(const GenerateOptions& options) {
   GenerationConfig config = config_of(options);
-  TextModel model = TextModel::load(options.model);
+  TextModel model = load_adapted(options.model, options.adapters);
   model.model->pack();
   std::optional<size_t> trained;
   if (model.model->generator() != nullptr && !model.read()) {
@@ -174,6 +176,7 @@ Command add_generate(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   parser
       ->add_option("prompt", options->prompts,
                    "text to continue; '' starts a new text (default: lines of standard input)")

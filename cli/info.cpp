@@ -10,6 +10,7 @@
 #include "attend/io/config.h"
 #include "attend/io/json_log.h"
 #include "attend/io/safetensors.h"
+#include "attend/models/adapter.h"
 #include "attend/models/text_model.h"
 #include "attend/nn/init.h"
 #include "attend/train/run_config.h"
@@ -135,6 +136,12 @@ Json settings_of(const ModelConfig& config) {
   return settings;
 }
 
+Json adapter_of(const ModelDirectory& directory) {
+  if (!is_adapter(directory)) return nullptr;
+  const AdapterDescription adapter = load_adapter_description(directory);
+  return {{"base", adapter.base.string()}, {"rank", adapter.lora.rank}};
+}
+
 Json describe(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   const ModelConfig config = load_model_config(directory);
@@ -142,6 +149,7 @@ Json describe(const std::filesystem::path& root) {
           {"kind", config.kind.name},
           {"preset", config.preset},
           {"weights", std::filesystem::exists(directory.weights())},
+          {"adapter", adapter_of(directory)},
           {"parameters", parameters_of(config, directory)},
           {"vocabularies", vocabularies_of_model(config, directory)},
           {"config", settings_of(config)},
@@ -167,7 +175,12 @@ void print(const Json& info) {
   const std::string preset = info["preset"];
   fmt::print("model         {}{}\n", info["kind"].get<std::string>(),
              preset.empty() ? "" : fmt::format(", preset {}", shown_name(preset)));
-  if (!info["weights"]) fmt::print("weights       none yet\n");
+  if (const Json& adapter = info["adapter"]; !adapter.is_null()) {
+    fmt::print("adapter       rank {} of {}\n", adapter["rank"].dump(),
+               shown_name(adapter["base"].get<std::string>()));
+  } else if (!info["weights"]) {
+    fmt::print("weights       none yet\n");
+  }
   fmt::print("parameters    {}\n", info["parameters"]["total"].dump());
   for (const auto& [part, count] : info["parameters"]["parts"].items()) {
     fmt::print("  {:<30}{:>12}\n", part, count.dump());

@@ -15,6 +15,7 @@
 #include "attend/inspect/lens_pictures.h"
 #include "attend/inspect/text_width.h"
 #include "attend/nn/freeze.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/inspect_pictures.h"
@@ -218,7 +219,7 @@ void print_note(std::string_view note, size_t columns) {
 }
 
 int run_inspect(const InspectOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_adapted(options.model, options.adapters);
   freeze(*model.model);
   const PictureFormat format = format_of(options);
   if (format == PictureFormat::kPng && options.out.empty() && isatty(STDOUT_FILENO) != 0) {
@@ -260,6 +261,7 @@ Command add_inspect(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   CLI::Option* source =
       parser
           ->add_option(

@@ -13,6 +13,7 @@ namespace attend::cli {
 
 struct InspectOptions {
   std::filesystem::path model, out;
+  std::vector<std::filesystem::path> adapters;
   std::string source, target, layer, from, to, head = "mean", show = "attention", format, cell;
   std::vector<std::string> inputs;       // "NAME=TEXT"
   std::vector<std::string> knocked_out;  // "LAYER" or "LAYER:HEAD"

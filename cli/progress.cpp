@@ -20,7 +20,8 @@ void rewrite_line(const std::string& line) {
 
 std::string metric_text(Metric metric, const ValidationScore& score) {
   std::string text = fmt::format("loss {:.3f}, perplexity {:.2f}", score.loss, score.perplexity);
-  if (score.value) text += fmt::format(", {} {:.2f}", name_of(metric), *score.value);
+  const int decimals = metrics()[static_cast<size_t>(metric)].in_percent ? 2 : 4;
+  if (score.value) text += fmt::format(", {} {:.{}f}", name_of(metric), *score.value, decimals);
   return text;
 }
 

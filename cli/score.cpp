@@ -10,6 +10,7 @@
 #include "attend/decode/line_limit.h"
 #include "attend/decode/score.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct ScoreOptions {
   std::filesystem::path model, source = "-", target;
+  std::vector<std::filesystem::path> adapters;
   Batching batching;
   bool mean = false, tokens = false, json = false;
   AlignmentOptions alignments;
@@ -97,7 +99,7 @@ std::optional<TooLong> cut(LinePairs& pairs, const Side& source, const Side& tar
 }
 
 int run_score(const ScoreOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_adapted(options.model, options.adapters);
   const ColumnSpec written = model.written();
   const std::optional<ColumnSpec> read = model.read();
   if (!read) {
@@ -137,6 +139,7 @@ Command add_score(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   parser
       ->add_option("--source", options->source,
                    "text that was read, also .gz; without --target, source and target with a tab "

@@ -50,6 +50,16 @@ class JsonProgress : public TrainingObserver {
   void on_message(const std::string& text) override {
     print(nlohmann::json{{"message", printable(text)}}.dump());
   }
+  void on_transfer(const TransferReport& report) override {
+    nlohmann::ordered_json part = nlohmann::json::object();
+    for (const TransferReport::Part& p : report.taken_in_part) part[p.name] = {p.rows, p.of};
+    print(nlohmann::ordered_json{{"start", printable(report.from)},
+                                 {"taken", report.taken},
+                                 {"taken_in_part", part},
+                                 {"left", report.left},
+                                 {"new", report.fresh}}
+              .dump());
+  }
   void on_end(const RunConfig& config, const RunResult& result) const {
     const std::string_view ends[] = {"all_steps", "no_progress", "stopped"};
     print(nlohmann::ordered_json{{"end", ends[static_cast<size_t>(result.end)]},
@@ -192,14 +202,15 @@ Command add_train(CLI::App& app) {
   parser->add_flag("--overwrite", options->overwrite,
                    "replace a model in --out that has no checkpoint to resume from");
   options->flags.add(*parser, RunConfig());
-  show_in_help(*parser, {"--out", "--time", "--vocabulary.kind", "--batch.tokens",
-                         "--optimizer.rate", "--data.held-out", "--validation.metric"});
+  show_in_help(*parser, {"--out", "--init-from", "--time", "--vocabulary.kind", "--batch.tokens",
+                         "--optimizer.rate", "--data.held-out"});
   hide_in_help(*parser, {"--pair", "--tags", "--number"});
   parser->footer(
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train --text book.txt --out model --time 30m\n"
       "  attend train --text reviews.tsv:1 --label reviews.tsv:stars --out model\n"
+      "  attend train --init-from base --text reviews.tsv:1 --label reviews.tsv:2 --out model\n"
       "  attend train model --steps +1000\n"
       "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and stops; "
       "`attend train model` resumes. A YAML file may have any setting.");

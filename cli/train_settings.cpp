@@ -161,7 +161,10 @@ class Reader {
     }
     for (std::string& path : options_.flags.given_paths()) made_.given.add(path);
     if (!preset_.empty()) made_.given.add("model.preset");
-    if (!out_.empty() && has_tokenizer()) made_.given.add("vocabulary.kind");
+    // Of a base, they are compared with its own.
+    if (!out_.empty() && made_.config.init_from.empty() && has_tokenizer()) {
+      made_.given.add("vocabulary.kind");
+    }
   }
 
   // Of the user's own, or of a run that was stopped before its first checkpoint.

@@ -11,6 +11,7 @@
 #include "attend/data/lines.h"
 #include "attend/decode/translator.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/alignment_options.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct TranslateOptions {
   std::filesystem::path model;
+  std::vector<std::filesystem::path> adapters;
   std::vector<std::filesystem::path> others;  // of an ensemble
   std::vector<std::string> texts;
   std::filesystem::path input;
@@ -201,12 +203,12 @@ void check(const TranslateOptions& options) {
 
 int run_translate(const TranslateOptions& options) {
   std::vector<TextModel> models;
-  const auto load = [&models](const std::filesystem::path& directory) {
-    models.push_back(TextModel::load(directory));
-    models.back().model->pack();
+  const auto add = [&models](TextModel model) {
+    model.model->pack();
+    models.push_back(std::move(model));
   };
-  load(options.model);
-  for (const auto& directory : options.others) load(directory);
+  add(load_adapted(options.model, options.adapters));
+  for (const auto& directory : options.others) add(TextModel::load(directory));
   TranslatorConfig config{.batch_tokens = options.batching.batch_tokens,
                           .longest_line = options.batching.longest_line};
   options.flags.apply(config.search);
@@ -246,6 +248,7 @@ Command add_translate(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   parser->add_option("text", options->texts, "sentences (default: lines of standard input)")
       ->type_name("TEXT");
   parser->add_option("--input", options->input, "text file, one sentence a line, also .gz")

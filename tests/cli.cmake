@@ -80,7 +80,7 @@ endforeach()
 
 # A help fits the screen, and --help-all has the rest.
 foreach(command train translate generate classify fill embed neighbours inspect explore score evaluate info average bench check completion
-    "tokenizer;train" "tokenizer;import" "tokenizer;encode" "tokenizer;decode")
+    "tokenizer;train" "tokenizer;import" "tokenizer;encode" "tokenizer;decode" "adapter;merge")
   execute_process(COMMAND ${ATTEND} ${command} --help OUTPUT_VARIABLE help)
   string(REGEX MATCHALL "\n" lines "${help}")
   list(LENGTH lines count)

@@ -146,3 +146,34 @@ foreach(preset lstm-small conv-lm llama)
   endif()
   expect_equal("${ERR}" "${said}" "a long text of ${preset}")
 endforeach()
+
+# Fine-tuning: another task around the same encoder, and an adapter.
+string(REPEAT "the cat sat\nthe dog sat\n" 60 texts)
+string(REPEAT "cat\ndog\n" 60 labels)
+file(WRITE ${WORK}/texts "${texts}")
+file(WRITE ${WORK}/labels "${labels}")
+set(tune train --init-from ${writer} --text ${WORK}/texts --label ${WORK}/labels --data.held-out 0 --out)
+expect(0 "model: label around gpt, with the weights and the dropout of .*writer; rate 0.003.*vocabulary: [0-9]+ text tokens .character. and 2 labels .line., as in init_from.*start: took ([0-9]+) of [0-9]+ tensors of [^\n]*writer .gpt.: encoder [0-9]+\nstart: new 2: output 2\n.*trained 60 steps"
+  ${tune} ${WORK}/animals --training.steps 60 --optimizer.rate 0.003)
+expect(0 "^cat\t.*\ndog\t" classify ${WORK}/animals --input ${WORK}/texts)
+expect(0 "trained 60 steps already" ${tune} ${WORK}/animals --training.steps 60)
+expect(0 "\"start\":.*\"taken\":.*\"encoder.embedding.weight\".*\"new\":.\"output.weight\",\"output.bias\"." ${tune} ${WORK}/again
+  --training.steps 1 --json)
+expect(1 "vocabulary.kind is word, but .*writer was trained with character tokens; leave out" ${tune} ${WORK}/words
+  --vocabulary.kind word)
+expect(0 "start: took .* rows of encoder.embedding.weight" ${tune} ${WORK}/words --vocabulary.kind word --init-vocabulary match
+  --training.steps 1)
+expect(1 "nowhere: not a model directory" train --init-from ${WORK}/nowhere --text ${WORK}/texts --out ${WORK}/none)
+expect(0 "adapter: rank 2, [0-9]+ parameters are trained.*trained 3 steps" train --init-from ${writer} --lora.rank 2
+  --text ${WORK}/book --data.documents line --out ${WORK}/adapter --training.steps 3)
+expect(0 "adapter +rank 2 of .*writer" info ${WORK}/adapter)
+set(greedy the --temperature 0 --max-tokens 12)
+expect(0 "." generate ${WORK}/adapter ${greedy})
+set(apart "${OUT}")
+expect(0 "." generate ${writer} --adapter ${WORK}/adapter ${greedy})
+expect_equal("${OUT}" "${apart}" "an adapter that is given")
+expect(0 "merged: .*writer with .*adapter" adapter merge ${writer} ${WORK}/adapter --out ${WORK}/merged)
+expect(0 "." generate ${WORK}/merged ${greedy})
+expect_equal("${OUT}" "${apart}" "an adapter that is merged")
+expect(1 "this adapter changes .*writer.*but .*ab has other weights" generate ${ab} --adapter ${WORK}/adapter ${greedy})
+expect(1 "this run trains an adapter" average ${WORK}/adapter --last 1 --out ${WORK}/mean-adapter)

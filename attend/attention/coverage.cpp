@@ -175,7 +175,7 @@ CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageS
   }
   const Tensor projected = query(q);
   Tensor scores =
-      alignment_scores(at, {projected, source.keys, vector, location.weight.value, features});
+      alignment_scores(at, {projected, source.keys, vector, location.weight.matrix(), features});
   if (intervention != nullptr) {
     scores = changed(name, state, scores, *intervention, &Intervention::scores);
   }
@@ -184,7 +184,7 @@ CoverageAttention::Step CoverageAttention::step(const Tensor& q, const CoverageS
     weights = changed(name, state, weights, *intervention, &Intervention::weights);
   }
   hand_over(name, state, weights, scores,
-            {projected, source.keys, source.values, vector, location.weight.value, features});
+            {projected, source.keys, source.values, vector, location.weight.matrix(), features});
   const bool sum = config.remembered == Remembered::kSum;
   state.remembered = sum ? add(state.remembered, weights) : weights;
   for (int32_t& taken : state.steps) ++taken;

@@ -101,7 +101,7 @@ StepLayers layers_of(const Lstmn& layer) {
 StepLayers layers_of(const Lstmn& layer, const Tensor& x) {
   const auto unrolled = [&](const Linear& linear) -> std::function<Tensor(const Tensor&)> {
     if (!linear.weight.value.defined()) return linear;  // it is packed
-    return UnrolledLinear(linear.weight.value, linear.bias, x.rows());
+    return UnrolledLinear(linear.weight.matrix(), linear.bias, x.rows());
   };
   const UnrolledCell cell(layer.lstm, {.rows = x.rows(), .known = x});
   return {

@@ -7,6 +7,7 @@
 #include "attend/decode/labels.h"
 #include "attend/decode/line_limit.h"
 #include "attend/decode/score.h"
+#include "attend/models/adapter.h"
 
 namespace attend {
 namespace {
@@ -77,7 +78,7 @@ LoadedModel::LoadedModel(TextModel model, const LoadOptions& options)
 }
 
 LoadedModel load(const std::filesystem::path& directory, const LoadOptions& options) {
-  LoadedModel loaded(TextModel::load(directory), options);
+  LoadedModel loaded(load_adapted(directory, options.adapters), options);
   const TextModel& model = loaded.text_model();
   if (model.model->generator() != nullptr && !model.read()) {
     loaded.state_->trained_context = trained_context(ModelDirectory{directory}, model);

@@ -21,6 +21,8 @@ struct LoadOptions {
   // Lay the weights out for inference (Model::pack). A packed model is faster, but can no longer be
   // trained or saved.
   bool pack = true;
+  // Directories of adapters (attend/models/adapter.h) that change the model, all of them together.
+  std::vector<std::filesystem::path> adapters = {};
 };
 
 // A label that a model gives to a text.

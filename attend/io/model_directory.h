@@ -17,6 +17,9 @@ struct ModelDirectory {
 
   std::filesystem::path config() const { return root / "config.json"; }         // architecture
   std::filesystem::path weights() const { return root / "model.safetensors"; }  // of the best step
+  // In place of weights: what fine-tuning changed of another model (models/adapter.h).
+  std::filesystem::path adapter() const { return root / "adapter.safetensors"; }
+  std::filesystem::path adapter_config() const { return root / "adapter.json"; }
   // The best layer and head for alignments.
   std::filesystem::path alignment() const { return root / "alignment.json"; }
   // Every setting of the run.

@@ -113,6 +113,7 @@ class CausalConvLanguageModel : public Model, public Generator, public Encoder {
   void pack() override;
   const Generator* generator() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return &encoder_; }
 
   size_t vocabulary() const override { return config_.text_vocabulary; }
   using Generator::start, Generator::step;

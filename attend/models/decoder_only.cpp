@@ -31,6 +31,11 @@ std::unique_ptr<AnyConfig> around(std::string_view kind, const AnyConfig& settin
   return std::make_unique<AnyConfig>(config);
 }
 
+std::unique_ptr<InnerModel> inner(const AnyConfig& settings) {
+  const LanguageModelConfig& model = settings.as<DecoderOnlyConfig>().language_model;
+  return std::make_unique<InnerModel>(InnerModel{model.kind.name, model.settings});
+}
+
 std::vector<int32_t> lengths_of(const Packing& packing) {
   std::vector<int32_t> lengths;
   for (size_t i = 0; i < packing.count(); ++i) {
@@ -47,6 +52,7 @@ ModelKind decoder_only_kind() {
       {{"decoder-only", "6 layers, 256 wide, rotary positions, a source that sees all of itself",
         [] { return AnyConfig(small()); }}});
   kind.around = around;
+  kind.inner = inner;
   return kind;
 }
 

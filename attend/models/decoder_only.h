@@ -39,6 +39,7 @@ class DecoderOnly : public Model, public Generator, public Encoder {
   void pack() override { model_->pack(); }
   const Generator* generator() const override { return this; }
   const Encoder* encoder() const override { return model_->encoder() == nullptr ? nullptr : this; }
+  SequenceEncoder* shared_encoder() override { return model_->shared_encoder(); }
 
   size_t vocabulary() const override { return inner().vocabulary(); }
   using Generator::start, Generator::step;

@@ -5,7 +5,6 @@
 #include "attend/ops/dropout.h"
 
 namespace attend {
-
 ModelKind label_kind() {
   ModelKind kind = kind_of<LabelModel, LabelConfig>(
       "label", "a label for a text or a pair of texts, from the encoder of another model",
@@ -16,6 +15,8 @@ ModelKind label_kind() {
     c.pair = true;
     return AnyConfig(c);
   };
+  kind.around = around_encoder<LabelConfig>;
+  kind.inner = encoder_inside<LabelConfig>;
   kind.sized = [](const ModelSize& size) {
     LabelConfig c;
     c.set_size(size);

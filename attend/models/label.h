@@ -41,8 +41,9 @@ class LabelModel : public Model, public Classifier, public Encoder {
   const Classifier* classifier() const override { return this; }
   const Encoder* encoder() const override { return this; }
   void read_words(std::string_view column, const Tokenizer& tokenizer) override {
-    if (column == "text") encoder_->read_words(tokenizer);
+    if (column == "text") encoder_.encoder->read_words(tokenizer);
   }
+  SequenceEncoder* shared_encoder() override { return encoder_.encoder.get(); }
 
   size_t labels() const override { return config_.label_vocabulary; }
   Tensor label_logits(const Batch& inputs) const override;

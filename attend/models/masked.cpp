@@ -19,10 +19,12 @@ std::unique_ptr<Model> make_masked(const AnyConfig& settings, Rng& rng) {
 }  // namespace
 
 ModelKind masked_kind() {
-  return {"masked", "the encoder of another model, which predicts masked tokens",
+  ModelKind kind{"masked", "the encoder of another model, which predicts masked tokens",
           [] { return AnyConfig(MaskedConfig()); }, make_masked,
           {{"masked", "the encoder of a small Transformer",
             [] { return AnyConfig(MaskedConfig()); }}}};
+  kind.inner = encoder_inside<MaskedConfig>;
+  return kind;
 }
 
 MaskedModel::MaskedModel(std::unique_ptr<SequenceEncoder> encoder, const MaskedHeadConfig& config,

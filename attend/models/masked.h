@@ -49,6 +49,7 @@ class MaskedModel : public Model, public MaskedPredictor, public Encoder {
   Signature signature() const override;
   void pack() override;
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return encoder_.get(); }
   const MaskedPredictor* masked_predictor() const override { return this; }
 
   size_t vocabulary() const override { return encoder_->table().weight.out(); }

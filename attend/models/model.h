@@ -69,6 +69,8 @@ struct Signature {
   std::vector<AttentionLayer> layers_between(std::string_view queries, std::string_view keys) const;
 };
 
+class SequenceEncoder;
+
 // Gives a row for each item that is read.
 class Encoder {
  public:
@@ -162,6 +164,10 @@ class Model {
   virtual void read_words(std::string_view /*column*/, const Tokenizer& /*tokenizer*/) {}
   // The vector of a word that has no token, made from its parts; undefined if that is not possible.
   virtual Tensor unseen_word(std::string_view /*word*/) const { return {}; }
+
+  // The part that models of other kinds can be built around (ModelKind::make_encoder), wherever it
+  // is in this one: from it, weights find their place in a model of another kind (transfer.h).
+  virtual SequenceEncoder* shared_encoder() { return nullptr; }
 
   // Lays the weights out for inference, in place. The model is then faster, but can no longer be
   // trained or saved. Does nothing if it would not help.

@@ -3,6 +3,7 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/models/text_pair.h"
+#include "attend/text/tokenizer.h"
 #include "attend/ops/pool.h"
 
 namespace attend {
@@ -19,6 +20,14 @@ std::string_view name_of(LabelPooling pooling) { return name_from_value(kPooling
 
 void PooledEncoderConfig::set_size(const ModelSize& size) {
   encoder.settings = model_kind(encoder.kind.name).sized(size);
+}
+
+// An encoder that reads forwards knows the whole text at its end.
+void PooledEncoderConfig::fit_pooling() {
+  const ShapesOnly no_memory;
+  Rng rng(0);
+  const bool both_ways = make_encoder(encoder, kSpecialTokens + 1, rng)->first_sees_all();
+  pooling = both_ways ? LabelPooling::kMean : LabelPooling::kLast;
 }
 
 PooledEncoder::PooledEncoder(std::string_view model, const PooledEncoderConfig& c,

@@ -38,6 +38,7 @@ struct PooledEncoderConfig {
   }
 
   void set_size(const ModelSize& size);  // of the encoder
+  void fit_pooling();                    // as is right for the encoder
 };
 
 // Reads one text or two (models/text_pair.h).

@@ -28,6 +28,12 @@ struct ModelPreset {
   AnyConfig (*settings)();
 };
 
+// A kind and its settings, within the settings of another.
+struct InnerModel {
+  std::string kind;
+  AnyConfig settings;
+};
+
 // What is known of a kind of model.
 struct ModelKind {
   std::string_view name, summary;
@@ -43,6 +49,8 @@ struct ModelKind {
   // The same settings for a model that reads pairs of texts instead of single ones; null if it
   // cannot.
   AnyConfig (*of_pairs)(const AnyConfig& settings) = nullptr;
+  // Of a model that is built around another: what that is; null where it is built around none.
+  std::unique_ptr<InnerModel> (*inner)(const AnyConfig& settings) = nullptr;
   // The settings of a model of some size. Where no model is named, the first kind that has this and
   // fits the data is used.
   AnyConfig (*sized)(const ModelSize& size) = nullptr;

@@ -19,6 +19,8 @@ ModelKind regression_kind() {
     c.pair = true;
     return AnyConfig(c);
   };
+  kind.around = around_encoder<RegressionConfig>;
+  kind.inner = encoder_inside<RegressionConfig>;
   kind.sized = [](const ModelSize& size) {
     RegressionConfig c;
     c.set_size(size);

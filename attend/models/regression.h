@@ -34,6 +34,7 @@ class RegressionModel : public Model, public Regressor, public Encoder {
   void pack() override;
   const Regressor* regressor() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return encoder_.encoder.get(); }
 
   Tensor standard_numbers(const Batch& inputs) const override;
   double mean() const override { return config_.mean; }

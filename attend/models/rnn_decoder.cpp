@@ -68,7 +68,7 @@ RnnDecoder::Walk RnnDecoder::walk(const Source& source, const Tensor& known) con
                                                                      config.recurrent_dropout)});
   }
   if (config.attends()) walk.attention = attention.walk(source.encoded, rows);
-  if (config.luong()) walk.attentional = UnrolledLinear(attentional.weight.value, {}, rows);
+  if (config.luong()) walk.attentional = UnrolledLinear(attentional.weight.matrix(), {}, rows);
   if (!config.attends()) walk.fed = source.context;
   if (config.input_feeding) walk.fed = Tensor::zeros({sequences, config.last_width()});
   return walk;

@@ -14,6 +14,8 @@ ModelKind tagger_kind() {
   ModelKind kind = kind_of<TaggerModel, TaggerConfig>(
       "tagger", "a tag for each word of a text, from the encoder of another model",
       {{"tagger", "the encoder of a small Transformer", [] { return AnyConfig(TaggerConfig()); }}});
+  kind.around = around_encoder<TaggerConfig>;
+  kind.inner = encoder_inside<TaggerConfig>;
   kind.sized = [](const ModelSize& size) {
     TaggerConfig c;
     c.encoder.settings = model_kind(c.encoder.kind.name).sized(size);

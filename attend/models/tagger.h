@@ -35,6 +35,7 @@ class TaggerModel : public Model, public Tagger, public Encoder {
   void pack() override;
   const Tagger* tagger() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return encoder_.get(); }
 
   size_t labels() const override { return config_.tags_vocabulary; }
   Column tag_scores(const Batch& inputs) const override;

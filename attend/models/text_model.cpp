@@ -11,6 +11,7 @@
 #include "attend/io/bounded_json.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
+#include "attend/models/adapter.h"
 #include "attend/nn/init.h"
 
 namespace attend {
@@ -207,6 +208,7 @@ TextModel TextModel::load_description(const ModelDirectory& directory) {
 
 TextModel TextModel::load(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
+  if (is_adapter(directory)) return adapted_model(directory);
   TextModel loaded = load_description(directory);
   if (!std::filesystem::exists(directory.weights())) {
     throw IoError(

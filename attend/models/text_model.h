@@ -42,7 +42,8 @@ struct TextModel {
   // Lets the model look into the words of its tokenizers; load() does so.
   void read_words() const;
 
-  // Loads a model directory. Throws Error that names the file that is missing or wrong.
+  // Loads a model directory; an adapter's with its base (models/adapter.h). Throws Error that names
+  // the file that is missing or wrong.
   static TextModel load(const std::filesystem::path& root);
 
   // The tokenizer of a column. Throws ConfigError if there is none.

@@ -139,6 +139,7 @@ class Transformer : public Model, public Generator, public Encoder {
   void pack() override;
   const Generator* generator() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return &encoder_; }
 
   size_t vocabulary() const override { return config_.target_vocabulary; }
   using Generator::start, Generator::step;

@@ -48,6 +48,9 @@ class Visitor {
   virtual void on_parameter(const std::string& path, Tensor& parameter) = 0;
   virtual void on_weight(const std::string& path, Weight& weight) {
     if (weight.value.defined()) on_parameter(path, weight.value);
+    if (weight.change == nullptr) return;
+    on_parameter(path + ".lora_down", weight.change->down);
+    on_parameter(path + ".lora_up", weight.change->up);
   }
   virtual void on_buffer(const std::string& /*path*/, Tensor& /*buffer*/) {}
 

@@ -21,6 +21,10 @@ void check(const Tensor& logits, const Tensor& targets, const CrossEntropyOption
                       options.label_smoothing);
   }
   const auto classes = static_cast<int64_t>(logits.width());
+  if (options.class_weights.defined() && options.class_weights.size() != logits.width()) {
+    throw ShapeError("cross_entropy: {} class weights for {} classes", options.class_weights.size(),
+                     logits.width());
+  }
   for (size_t i = 0; i < targets.size(); ++i) {
     const int32_t target = targets.indices()[i];
     if (target != kIgnoredTarget && (target < 0 || target >= classes)) {
@@ -30,18 +34,40 @@ void check(const Tensor& logits, const Tensor& targets, const CrossEntropyOption
   }
 }
 
+// Of each row; undefined where all are 1.
+Tensor row_weights(const Tensor& targets, const Tensor& class_weights) {
+  if (!class_weights.defined()) return {};
+  const Tensor weights = Tensor::zeros({targets.size()});
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const int32_t target = targets.indices()[i];
+    if (target != kIgnoredTarget) weights.data()[i] = class_weights.data()[target];
+  }
+  return weights;
+}
+
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
+double target_weight(const Tensor& targets, const Tensor& class_weights) {
+  double sum = 0;
+  for (const int32_t target : targets.index_span()) {
+    if (target == kIgnoredTarget) continue;
+    sum += class_weights.defined() ? double{class_weights.data()[target]} : 1.0;
+  }
+  return sum;
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
+                     const CrossEntropyOptions& options) {
   check(logits, targets, options);
   const size_t rows = logits.rows();
+  const float smoothing = options.label_smoothing;
   const Tensor losses = Tensor::empty({rows}), lse = Tensor::empty({rows});
-  kernels::cross_entropy(rows_of(logits), targets.indices(), options.label_smoothing, losses.data(),
-                         lse.data());
+  kernels::cross_entropy(rows_of(logits), targets.indices(), smoothing, losses.data(), lse.data());
+  const Tensor weights = row_weights(targets, options.class_weights);
+  if (weights.defined()) kernels::multiply(losses.data(), weights.data(), losses.data(), rows);
 
   const bool reduced = options.reduction != Reduction::kNone;
-  const auto counted =
-      rows - static_cast<size_t>(std::ranges::count(targets.index_span(), kIgnoredTarget));
+  const double counted = target_weight(targets, options.class_weights);
   const float factor = options.reduction == Reduction::kMean && counted > 0
                            ? 1.0f / static_cast<float>(counted)
                            : 1.0f;
@@ -50,10 +76,15 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
               : losses;
 
   return record(y, {logits}, [=](const Tensor& dy, Grads& grads) {
-    const Tensor scale = reduced ? Tensor::full({rows}, dy.item() * factor) : dy;
+    Tensor scale = reduced ? Tensor::full({rows}, dy.item() * factor) : dy;
+    if (weights.defined()) {
+      const Tensor weighted = Tensor::empty({rows});
+      kernels::multiply(scale.data(), weights.data(), weighted.data(), rows);
+      scale = weighted;
+    }
     const Gradient d_logits = grads.of(logits);
     kernels::cross_entropy_backward(
-        rows_of(logits), targets.indices(), options.label_smoothing,
+        rows_of(logits), targets.indices(), smoothing,
         {lse.data(), scale.data(), mutable_rows_of(d_logits.tensor), d_logits.add});
   });
 }

@@ -66,6 +66,12 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
     throw IoError("{}: write the average into another directory than the run's", out.string());
   }
   const ModelDirectory from{run};
+  if (std::filesystem::exists(from.adapter_config())) {
+    throw ConfigError(
+        "{}: this run trains an adapter, whose checkpoints are not averaged; set training.average "
+        "to keep the mean as it trains",
+        run.string());
+  }
   const TextModel model = TextModel::load_description(from);
   std::vector<SafetensorsFile> files;
   std::vector<int64_t> steps;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attend/base/error.h"
+#include "attend/train/fine_tuning.h"
 #include "attend/train/token_choice.h"
 
 namespace attend {
@@ -17,13 +18,18 @@ struct SizeEntry {
   double tokens;
   size_t width, layers;
 };
+constexpr double kTuningEpochs = 4;  // of a model that is trained already
 constexpr SizeEntry kSizes[] = {{0, 128, 2}, {300e3, 128, 4}, {3e6, 256, 4}, {30e6, 256, 6}};
 
 class Chooser {
  public:
   Chooser(const RunConfig& config, const GivenSettings& given, const Task& task,
-          const TextProfile& profile)
-      : config_(config), given_(given), task_(task), profile_(profile) {}
+          const TextProfile& profile, std::optional<FineTuning> tuning = {})
+      : config_(config),
+        given_(given),
+        task_(task),
+        profile_(profile),
+        tuning_(std::move(tuning)) {}
 
   Choices choose() {
     std::vector<std::string> lines = task_.choose(config_, given_, profile_);
@@ -35,6 +41,7 @@ class Chooser {
     count_tokens();
     choose_longest();
     choose_model();
+    if (tuning_) choose_tuning();
     choose_training();
     Choices made{.config = std::move(config_), .size = chosen_size_};
     for (const std::string& line : {tokens_line_, model_line_, training_line_}) {
@@ -218,6 +225,24 @@ class Chooser {
     }
   }
 
+  // What was learned should be changed a little.
+  void choose_tuning() {
+    if (free("optimizer.rate")) config_.optimizer.rate = tuning_->rate;
+    if (free("schedule.kind") && free("schedule.floor")) {
+      config_.schedule.kind = ScheduleKind::kLinear;
+    }
+    const std::string kind = fitted(config_).model.kind;
+    const bool around = kind != tuning_->kind;
+    model_line_ = fmt::format(
+        "model: {}, with the weights and the dropout of {}; rate {:.3g}{}. "
+        "Flags: --optimizer.rate, --training.layer-decay, --training.frozen",
+        around ? fmt::format("{} around {}", kind, tuning_->kind) : kind, tuning_->from,
+        config_.optimizer.rate,
+        !free("optimizer.rate") ? ""
+        : config_.lora.rank > 0 ? ", half of that it was trained with"
+                                : ", a tenth of that it was trained with");
+  }
+
   void choose_training() {
     if (free("batch.tokens") && config_.memory.bytes == 0) choose_batch();
     const bool held_out = choose_held_out();
@@ -264,6 +289,11 @@ class Chooser {
 
   // Small texts are read many times, large ones a few: 35 epochs of a million tokens.
   void choose_steps() {
+    if (tuning_) {
+      const double steps = kTuningEpochs * tokens_ / static_cast<double>(config_.batch.tokens);
+      config_.training.steps = static_cast<int64_t>(rounded(std::clamp(steps, 200.0, 20e3)));
+      return;
+    }
     double total = 28e6 * std::pow(tokens_ / 0.8e6, 0.55);
     if (task_.columns.size() > 1 && !has_target()) total /= 4;  // a label is learned sooner
     const double steps = total / static_cast<double>(config_.batch.tokens);
@@ -279,7 +309,8 @@ class Chooser {
       return std::ranges::find(fits, metric) != fits.end();
     };
     // Decoding takes a time that no plan can know.
-    if (!decides || !model_is_free() || config_.time.seconds > 0) return;
+    const bool free_to = model_is_free() || tuning_.has_value();
+    if (!decides || !free_to || config_.time.seconds > 0) return;
     const bool sentences = has_target() && profile_.mean_words(1) >= 4 &&
                            is_subwords(config_.vocabulary.tokenizer.kind);
     if (sentences && can(Metric::kBleu)) {
@@ -325,6 +356,7 @@ class Chooser {
   const GivenSettings& given_;
   const Task& task_;
   const TextProfile& profile_;
+  std::optional<FineTuning> tuning_;
   double tokens_ = 0;  // of all text, about
   std::optional<ModelSize> chosen_size_;
   std::string tokens_line_, model_line_, training_line_;
@@ -385,11 +417,17 @@ Choices choose_settings(const RunConfig& config, const GivenSettings& given, con
   return Chooser(config, given, task, profile).choose();
 }
 
-Choices choose_settings(const RunConfig& config, const GivenSettings& given) {
+Choices choose_settings(const RunConfig& asked, const GivenSettings& asked_given) {
+  RunConfig config = asked;
+  GivenSettings given = asked_given;
+  std::optional<FineTuning> tuning;
+  if (!config.init_from.empty()) tuning = start_from_base(config, given);
   const Task& task = task_for(config, given);
   config.check_files();
   task.check_text(config, Split::kTraining, false);
-  return choose_settings(config, given, task, task.profile(config));
+  const bool windows = std::ranges::find(task.settings, "context") != task.settings.end();
+  if (tuning && windows && !given.has("data.context")) config.data.context = tuning->context;
+  return Chooser(config, given, task, task.profile(config), tuning).choose();
 }
 
 }  // namespace attend

@@ -38,7 +38,9 @@ struct Choices {
 Choices choose_settings(const RunConfig& config, const GivenSettings& given, const Task& task,
                         const TextProfile& profile);
 
-// The same, with the task that fits the text and the model, and the text read for its profile.
+// The same, with the task that fits the text and the model, and the text read for its profile. A
+// run that starts from a model has that model's kind, size and tokens, unless others were given, a
+// smaller rate and few epochs.
 // Throws ConfigError where there is no text, and what reading it throws.
 Choices choose_settings(const RunConfig& config, const GivenSettings& given);
 

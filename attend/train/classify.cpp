@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/metrics/scores.h"
 #include "attend/train/answer_task.h"
 
 namespace attend {
@@ -9,11 +10,13 @@ namespace {
 
 class LabelJudge : public AnswerJudge {
  public:
-  using AnswerJudge::AnswerJudge;
+  LabelJudge(const RunConfig& config, const Corpus& corpus)
+      : AnswerJudge(config, corpus), metric_(name_of(config.validation.metric)) {}
 
  protected:
-  class Accuracy : public Measurement {
+  class Measured : public Measurement {
    public:
+    explicit Measured(std::string_view metric) : metric_(metric) {}
     void add(const TextModel& model, const Batch& batch) override {
       const Tensor logits = model.classifier().label_logits(batch);
       const int32_t first = model.tokenizer("label").first_piece();
@@ -21,20 +24,26 @@ class LabelJudge : public AnswerJudge {
       for (size_t i = 0; i < labels.size(); ++i) {
         const auto row = logits.slice_rows(i, 1).to_vector();
         const auto best = std::ranges::max_element(row) - row.begin();
-        right_ += first + best == labels[i] ? 1 : 0;
+        // A label that training never saw is one that no prediction meets.
+        const bool known = labels[i] >= first;
+        const size_t gold = known ? static_cast<size_t>(labels[i] - first) : row.size();
+        confusion_.add(gold, static_cast<size_t>(best));
       }
-      all_ += labels.size();
     }
     double value() const override {
-      return 100.0 * static_cast<double>(right_) / static_cast<double>(all_);
+      return std::ranges::find(label_metrics(), metric_, &LabelMetric::name)->measure(confusion_);
     }
 
    private:
-    size_t right_ = 0, all_ = 0;
+    std::string_view metric_;
+    Confusion confusion_;
   };
   std::unique_ptr<Measurement> measurement() const override {
-    return std::make_unique<Accuracy>();
+    return std::make_unique<Measured>(metric_);
   }
+
+ private:
+  std::string_view metric_;
 };
 
 class ClassifyTask : public AnswerTask {
@@ -50,7 +59,8 @@ class ClassifyTask : public AnswerTask {
     summary = pair ? "give each pair of texts a label" : "give each text a label";
     columns.push_back({.name = "label", .kind = ColumnKind::kLabel, .written = true});
     objective = "label";
-    metrics = {Metric::kLoss, Metric::kAccuracy};
+    metrics = {Metric::kLoss};
+    for (const LabelMetric& metric : label_metrics()) metrics.push_back(metric_named(metric.name));
     command = "classify";
     flags = pair ? "--text FILE --pair FILE --label FILE" : "--text FILE --label FILE";
     valid_flags = pair ? "--valid-text FILE, --valid-pair FILE and --valid-label FILE, or "

@@ -10,6 +10,7 @@
 #include "attend/data/words.h"
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
+#include "attend/train/class_weights.h"
 #include "attend/train/word_context.h"
 
 namespace attend {
@@ -133,6 +134,9 @@ TeacherForcing::TeacherForcing(const RunConfig& run, const Signature& signature)
     : written_(written_column(signature, ColumnKind::kTokens, "teacher_forcing")),
       label_smoothing_(run.training.label_smoothing.value_or(0.0f)) {
   const TrainingConfig& config = run.training;
+  if (!config.class_weights.empty()) {
+    throw ConfigError("train: training.class_weights is for models that give labels; leave it out");
+  }
   if (config.coverage_loss > 0) {
     auxiliary_.push_back({"coverage", "training.coverage_loss", config.coverage_loss});
   }
@@ -168,11 +172,16 @@ Loss TeacherForcing::loss(const Model& model, const Batch& batch,
 
 LabelCrossEntropy::LabelCrossEntropy(const RunConfig& config, const Signature& signature)
     : label_(written_column(signature, ColumnKind::kLabel, "label")),
-      label_smoothing_(config.training.label_smoothing.value_or(0.0f)) {
+      label_smoothing_(config.training.label_smoothing.value_or(0.0f)),
+      weights_as_set_(config.training.class_weights) {
   if (config.training.coverage_loss > 0) {
     throw ConfigError(
         "train: training.coverage_loss is for models that write sequences; leave it out");
   }
+}
+
+void LabelCrossEntropy::prepare(const Corpus& corpus, const Tokenizers& tokenizers) {
+  class_weights_ = class_weights(weights_as_set_, corpus, label_, *tokenizers.at(label_));
 }
 
 Loss LabelCrossEntropy::loss(const Model& model, const Batch& batch,
@@ -180,8 +189,9 @@ Loss LabelCrossEntropy::loss(const Model& model, const Batch& batch,
   const Tensor targets = label_numbers(batch, label_, context);
   return {cross_entropy(model.classifier()->label_logits(batch), targets,
                         {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
-                         .reduction = Reduction::kSum}),
-          label_count(targets)};
+                         .reduction = Reduction::kSum,
+                         .class_weights = class_weights_}),
+          target_weight(targets, class_weights_)};
 }
 
 }  // namespace attend

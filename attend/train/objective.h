@@ -86,10 +86,13 @@ class LabelCrossEntropy : public Objective {
  public:
   LabelCrossEntropy(const RunConfig& config, const Signature& signature);
   Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override;
+  void prepare(const Corpus& corpus, const Tokenizers& tokenizers) override;
 
  private:
   std::string label_;  // the column
   float label_smoothing_;
+  std::vector<std::string> weights_as_set_;
+  Tensor class_weights_;  // undefined: all weigh 1
 };
 
 // The written column of a kind, which an objective is about. Throws ConfigError if there is none.

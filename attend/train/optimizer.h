@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attend/base/pattern.h"
 #include "attend/kernels/row_sums.h"
 #include "attend/nn/visit.h"
 #include "attend/tensor/tape.h"
@@ -53,10 +54,6 @@ struct ParameterGroup {
   std::vector<NamedTensor> parameters;
   double rate = 1.0;  // relative to the config's
 };
-
-// Whether a parameter's name matches a pattern, in which * stands for any characters; a pattern
-// also stands for all parameters below it: "encoder" matches "encoder.0.query.weight".
-bool matches_pattern(std::string_view name, std::string_view pattern);
 
 // Takes parameters whose names match one of the patterns out of training: they get no gradient from
 // now on. Returns the others. Throws ConfigError for a pattern that matches nothing.

@@ -49,6 +49,11 @@ std::string described(const Task& task, const Corpus& corpus) {
   return text;
 }
 
+std::optional<BaseModel> opened_base(const RunConfig& config, bool resumed) {
+  if (resumed || config.init_from.empty()) return std::nullopt;
+  return std::optional<BaseModel>(std::in_place, config.init_from);
+}
+
 // What is written is so short that nothing is learned of what is inside a word.
 std::string short_targets(const Signature& signature, const Tokenizers& tokenizers,
                           const Corpus& corpus) {
@@ -97,6 +102,7 @@ Prepared::Prepared(const RunConfig& given, const ModelDirectory& directory,
       config(given),
       signature(signature_of(given.model)),
       task(task_of(given, signature)),
+      base(opened_base(given, before.has_value())),
       tokenizers(made_tokenizers(directory, before.has_value(), observer)),
       corpus(made_corpus(directory, before.has_value(), observer)),
       model(made_model(before, budget, observer)),
@@ -112,7 +118,8 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
   const std::string& chosen = config.training.objective;
   observer.on_message(fmt::format("task: {} ({}), objective {}", task.name, task.column_names(),
                                   chosen == "auto" ? task.objective : chosen));
-  RunTokenizers made = tokenizers_of(config, task, signature, directory, resumed);
+  RunTokenizers made = base ? tokenizers_from(*base, config, task, signature, directory)
+                            : tokenizers_of(config, task, signature, directory, resumed);
   check_tokenizers(made.by_column, signature);
   const ModelConfig::Vocabularies sizes = vocabularies_of(made.by_column, signature);
   std::vector<std::string> parts;
@@ -124,8 +131,10 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
     parts.push_back(fmt::format("{} {} ({})", sizes.at(column.name), what,
                                 name_of(made.by_column.at(column.name)->kind())));
   }
-  observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "),
-                                  made.trained || resumed ? "" : ", found in the model directory"));
+  const char* const origin = made.of_base              ? ", as in init_from"
+                             : made.trained || resumed ? ""
+                                                       : ", found in the model directory";
+  observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "), origin));
   config.model.set_vocabularies(sizes);
   return made;
 }
@@ -170,6 +179,9 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
   made.read_words();
   observer.on_message(fmt::format("model: {}, {} parameters", config.model.kind.name,
                                   parameter_count(*made.model)));
+  if (base) take_weights(made, observer);
+  if (config.lora.rank > 0) adapt(made, before, rng, observer);
+  base.reset();
   return made;
 }
 
@@ -182,6 +194,43 @@ void Prepared::fit_model(const std::optional<Before>& before) {
       continue;
     set_flag(config.model.settings, field.path, value->front());
   }
+}
+
+void Prepared::take_weights(TextModel& made, TrainingObserver& observer) {
+  const TransferReport report = transfer_weights(
+      *base, made,
+      {.vocabulary = config.init_vocabulary, .reinitialize = config.training.reinitialize});
+  for (const std::string& line : report.lines()) observer.on_message(line);
+  observer.on_transfer(report);
+  if (config.lora.rank == 0) return;
+  if (is_adapter({config.init_from})) {
+    throw ConfigError("train: {} is an adapter; merge it first: `attend adapter merge`",
+                      config.init_from.string());
+  }
+  adapter = {.base = std::filesystem::weakly_canonical(config.init_from),
+             .fingerprint = fingerprint_of(*base),
+             .lora = config.lora,
+             .trained = report.fresh};
+  for (const TransferReport::Part& part : report.taken_in_part) {
+    adapter->trained.push_back(part.name);
+  }
+}
+
+// A run that is resumed has its description beside its checkpoints.
+void Prepared::adapt(TextModel& made, const std::optional<Before>& before, Rng& rng,
+                     TrainingObserver& observer) {
+  if (before) {
+    adapter = load_adapter_description({before->checkpoint.path.parent_path().parent_path()});
+    adapter->lora.dropout = config.lora.dropout;
+  }
+  add_low_rank(*made.model, adapter->lora, rng);
+  freeze_base(*made.model, adapter->trained);
+  size_t trained = 0;
+  for (const NamedTensor& p : parameters(*made.model)) {
+    if (p.tensor.needs_grad()) trained += p.tensor.size();
+  }
+  observer.on_message(
+      fmt::format("adapter: rank {}, {} parameters are trained", adapter->lora.rank, trained));
 }
 
 // Where it is not set it follows from the steps: more of them are as if they had been asked for at

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attend/io/checkpoint.h"
+#include "attend/models/adapter.h"
 #include "attend/train/batch_memory.h"
 #include "attend/train/run_tokenizers.h"
 #include "attend/train/snapshots.h"
@@ -35,8 +36,10 @@ struct Prepared {
   RunConfig config;  // with the vocabularies, the size of batches and the warm-up known
   Signature signature;
   const Task& task;
+  std::optional<BaseModel> base;  // until its weights are taken
   RunTokenizers tokenizers;
   Corpus corpus;
+  std::optional<AdapterDescription> adapter;  // where that is what is trained
   TextModel model;
   std::unique_ptr<Objective> objective;
   std::optional<Corpus> valid;
@@ -55,6 +58,9 @@ struct Prepared {
   void fit_model(const std::optional<Before>& before);
   TextModel made_model(const std::optional<Before>& before, const TimeBudget& budget,
                        TrainingObserver& observer);
+  void take_weights(TextModel& made, TrainingObserver& observer);
+  void adapt(TextModel& made, const std::optional<Before>& before, Rng& rng,
+             TrainingObserver& observer);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);
   void try_objective() const;
   void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer);

@@ -39,6 +39,7 @@ class Logged : public TrainingObserver {
     to_.on_validation(r, s, best);
   }
   void on_message(const std::string& text) override { to_.on_message(text); }
+  void on_transfer(const TransferReport& report) override { to_.on_transfer(report); }
 
  private:
   TrainingObserver& to_;
@@ -74,7 +75,7 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
   for (const Difference& d : differences(before.config, config)) {
     const bool alters_nothing = d.path.ends_with("dropout");
     const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.") ||
-                       d.path == "training.shards" ||
+                       d.path.starts_with("lora.") || d.path == "training.shards" ||
                        changes_tensors(d.path, before.config, config);
     const bool known_later =
         d.path.ends_with("_vocabulary") || is_fitted(d.path, config) || (d.path == "schedule.warmup" && !config.schedule.warmup);
@@ -82,6 +83,11 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
     const bool too_late =
         d.path == "training.steps" && config.training.steps <= before.checkpoint.step;
     if (known_later || sized || too_late || d.path == "out") continue;
+    if (d.path == "init_from" || d.path == "init_vocabulary" || d.path == "training.reinitialize") {
+      observer.on_message(
+          fmt::format("{} = {} changes nothing: the run has started already", d.path, d.after));
+      continue;
+    }
     if (d.path == "time") {
       observer.on_message(
           fmt::format("time: the plan for {} is kept, {} steps; --steps +N trains longer", d.before,
@@ -120,7 +126,8 @@ void forget_lines(const std::filesystem::path& log, bool goes_on, const Training
 void start_over(const ModelDirectory& directory, const RunOptions& options,
                 TrainingObserver& observer) {
   namespace fs = std::filesystem;
-  if (fs::exists(directory.weights()) && !options.overwrite) {
+  const bool has_model = fs::exists(directory.weights()) || fs::exists(directory.adapter());
+  if (has_model && !options.overwrite) {
     throw IoError(
         "{} has a model, but no checkpoint to resume from; train into another "
         "directory (--out), or replace the model with --overwrite",
@@ -186,6 +193,7 @@ class Run {
     const RunTokenizers& tokenizers = prepared_.tokenizers;
     if (tokenizers.trained) note_trained(directory_, tokenizers.by_column);
     replace_file(directory_.training(), to_yaml(prepared_.config, true));
+    if (prepared_.adapter) save_adapter_description(directory_, *prepared_.adapter);
     prepared_.model.save_description(directory_);
   }
 
@@ -208,11 +216,17 @@ class Run {
     }
   }
 
-  bool has_weights() const { return std::filesystem::exists(directory_.weights()); }
+  std::filesystem::path weights() const {
+    return prepared_.adapter ? directory_.adapter() : directory_.weights();
+  }
+  bool has_weights() const { return std::filesystem::exists(weights()); }
   // Whether the weights of a step become the model.
   bool keeps_weights(bool best) const { return best || !prepared_.validator; }
   void save_weights() {
-    trainer_.with_kept_weights([&] { prepared_.model.save_weights(directory_.weights()); });
+    trainer_.with_kept_weights([&] {
+      if (!prepared_.adapter) return prepared_.model.save_weights(weights());
+      write_safetensors(weights(), adapter_tensors(*prepared_.model.model, *prepared_.adapter));
+    });
   }
 
   // The model first: killed in between, the run comes to the same point again. But the first

@@ -4,25 +4,21 @@
 #include <bit>
 #include <limits>
 
-#include "attend/base/names.h"
+#include "attend/base/printable.h"
 #include "attend/base/storage.h"
 #include "attend/io/config.h"
+#include "attend/metrics/scores.h"
 #include "attend/nn/init.h"
+#include "attend/train/class_weights.h"
+#include "attend/train/parameter_groups.h"
 #include "attend/train/task.h"
 
 namespace attend {
 namespace {
 
-struct MetricEntry {
-  Metric value;
-  std::string_view name;
-  bool higher_is_better;
-};
-constexpr MetricEntry kMetrics[] = {{Metric::kLoss, "loss", false},
-                                    {Metric::kBleu, "bleu", true},
-                                    {Metric::kChrf, "chrf", true},
-                                    {Metric::kAccuracy, "accuracy", true},
-                                    {Metric::kErrorRate, "error_rate", false}};
+// In the order of Metric.
+constexpr MetricEntry kNamedMetrics[] = {
+    {"loss", false, false}, {"bleu"}, {"chrf"}, {"accuracy"}, {"error_rate", false}};
 
 constexpr Named<TextRelation> kRelations[] = {{TextRelation::kNextSentence, "next_sentence"},
                                               {TextRelation::kSentenceOrder, "sentence_order"}};
@@ -39,6 +35,13 @@ void check_training(const TrainingConfig& training) {
     throw ConfigError("train: training.coverage_loss is {}; it must be 0 or more",
                       training.coverage_loss);
   }
+  if (!(training.layer_decay > 0 && training.layer_decay <= 1)) {
+    throw ConfigError("train: training.layer_decay is {}; it must be above 0 and at most 1",
+                      training.layer_decay);
+  }
+  check_class_weights(training.class_weights);
+  rate_patterns(training.rates);
+  unfreezing_of(training.unfreeze);
   if (!std::has_single_bit(training.shards)) {
     throw ConfigError("train: training.shards is {}; it must be a power of two, such as {}",
                       training.shards, std::bit_ceil(training.shards));
@@ -153,13 +156,36 @@ void MaskingConfig::check() const {
   }
 }
 
-std::string_view name_of(Metric metric) { return name_from_value(kMetrics, metric); }
+std::span<const MetricEntry> metrics() {
+  static const std::vector<MetricEntry> all = [] {
+    std::vector<MetricEntry> made(std::begin(kNamedMetrics), std::end(kNamedMetrics));
+    const auto add = [&made](const auto& scores) {
+      for (const auto& score : scores) {
+        if (std::ranges::find(made, score.name, &MetricEntry::name) != made.end()) continue;
+        made.push_back({score.name, score.higher_is_better, score.in_percent});
+      }
+    };
+    add(label_metrics());
+    add(span_metrics());
+    add(number_metrics());
+    return made;
+  }();
+  return all;
+}
+
+Metric metric_named(std::string_view name) {
+  const auto found = std::ranges::find(metrics(), name, &MetricEntry::name);
+  if (found != metrics().end()) return static_cast<Metric>(found - metrics().begin());
+  throw ConfigError("unknown metric '{}'", shown_name(name));
+}
+
+std::string_view name_of(Metric metric) {
+  const auto number = static_cast<size_t>(metric);
+  return number < metrics().size() ? metrics()[number].name : "unknown";
+}
 
 bool better(Metric metric, double score, double than) {
-  for (const MetricEntry& entry : kMetrics) {
-    if (entry.value == metric) return entry.higher_is_better ? score > than : score < than;
-  }
-  return false;
+  return metrics()[static_cast<size_t>(metric)].higher_is_better ? score > than : score < than;
 }
 
 void RunConfig::check_files() const {
@@ -179,6 +205,19 @@ void RunConfig::check() const {
   check_files();
   check_ranges(*this, "train");
   check_training(training);
+  if (init_from.empty() && training.reinitialize > 0) {
+    throw ConfigError(
+        "train: training.reinitialize is {}, but all weights are new without init_from; leave it "
+        "out",
+        training.reinitialize);
+  }
+  if (lora.rank > 0) lora.check();
+  if (lora.rank > 0 && init_from.empty()) {
+    throw ConfigError(
+        "train: lora.rank is {}, but an adapter changes a model that was trained; give it by "
+        "init_from, or leave out lora",
+        lora.rank);
+  }
   check_preset(model);
   check_dropout(model);
   const std::unique_ptr<Model> smallest = smallest_model(fitted(*this).model);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "attend/decode/search.h"
 #include "attend/io/model_directory.h"
 #include "attend/models/model_config.h"
+#include "attend/models/transfer.h"
+#include "attend/nn/low_rank.h"
 #include "attend/text/tokenizer.h"
 #include "attend/train/optimizer.h"
 #include "attend/train/schedule.h"
@@ -110,8 +113,18 @@ struct MaskingConfig {
   void check() const;  // throws ConfigError
 };
 
-// How validation decodes and what it measures.
+// What validation measures: one of metrics(), by its number. Those that code refers to have names;
+// a task lists which it can measure.
 enum class Metric { kLoss, kBleu, kChrf, kAccuracy, kErrorRate };
+
+struct MetricEntry {
+  std::string_view name;
+  bool higher_is_better = true;
+  bool in_percent = true;
+};
+// Those above, and all of metrics/scores.h, of labels, spans and numbers.
+std::span<const MetricEntry> metrics();
+Metric metric_named(std::string_view name);  // ConfigError for an unknown one
 std::string_view name_of(Metric metric);
 bool better(Metric metric, double score, double than);
 
@@ -142,10 +155,16 @@ struct TrainingConfig {
   int64_t steps = 20000;
   Choice<objective_choices> objective = std::string_view("auto");
   size_t shards = 1;  // of an update; their gradients are summed in a fixed order
-  std::optional<float> label_smoothing;  // none: that of the task
-  double coverage_loss = 0.0;            // weight of the model's "coverage" loss
+  std::optional<float> label_smoothing;    // none: that of the task
+  std::vector<std::string> class_weights;  // "auto", or LABEL=WEIGHT: see train/class_weights.h
+  double coverage_loss = 0.0;              // weight of the model's "coverage" loss
   double average = 0.0;  // decay of the mean of weights that is kept; 0: the weights themselves
-  std::vector<std::string> frozen;  // patterns of parameters that are not trained
+  // Patterns of parameters, as in matches_pattern(): those that are not trained, and
+  // PATTERN=FACTOR for rates of their own.
+  std::vector<std::string> frozen, rates;
+  double layer_decay = 1.0;  // the rate of each layer is that of the one above it times this
+  std::string unfreeze;      // "epoch", or a number of steps, in which one more layer is trained
+  size_t reinitialize = 0;   // of RunConfig::init_from: layers that keep their new weights
   uint64_t seed = 1;
   int64_t report_every = 50;
   int64_t save_every = 500;
@@ -164,9 +183,21 @@ struct TrainingConfig {
       Range{1, 65'536});
     v("label_smoothing", label_smoothing,
       "probability spread over all tokens; none: 0.1, and 0 for language models");
+    v("class_weights", class_weights,
+      "weights of labels in the loss, such as spam=3; auto: the rarer a label, the more it weighs");
     v("coverage_loss", coverage_loss, "weight of the loss for attending to a position twice");
     v("average", average, "decay of the moving average of the weights, such as 0.999; 0: off");
     v("frozen", frozen, "parameters that are not trained, such as encoder or *.bias");
+    v("rates", rates,
+      "rates of some parameters as PATTERN=FACTOR, such as encoder=0.1; the last that matches "
+      "counts");
+    v("layer_decay", layer_decay,
+      "factor of the rate from a layer to the one below it, such as 0.9; embeddings are lowest");
+    v("unfreeze", unfreeze,
+      "train what is above the top layer first, and one more layer after each so many steps, or "
+      "after each 'epoch'");
+    v("reinitialize", reinitialize,
+      "layers at the top of the encoder that init_from gives no weights", limits::kLayers.or_0());
     v("seed", seed, "seed of weights and dropout; batch.seed is that of the data's order",
       limits::kAny);
     v("report_every", report_every, "steps between reports", limits::kSteps);
@@ -196,12 +227,17 @@ struct SnapshotsConfig {
 
 struct RunConfig {
   std::filesystem::path out;  // the model directory
-  MemorySize memory;          // for training; 0: what batch.tokens takes
-  Duration time;              // that the run was planned for; 0: it was not
+  // A model directory, or a checkpoint in one, whose weights a new run starts with; a run that is
+  // resumed does not read it again.
+  std::filesystem::path init_from;
+  VocabularyTransfer init_vocabulary = VocabularyTransfer::kSame;
+  MemorySize memory;  // for training; 0: what batch.tokens takes
+  Duration time;      // that the run was planned for; 0: it was not
   ModelConfig model;
   DataConfig data;
   VocabularyConfig vocabulary;
   BatchConfig batch;
+  LowRankConfig lora;
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   TrainingConfig training;
@@ -219,12 +255,18 @@ struct RunConfig {
   template <typename V>
   void fields(V& v) {
     v("out", out, "model directory to write or resume");
+    v("init_from", init_from,
+      "model directory, or a checkpoint in one, to start from: fine-tuning");
+    v("init_vocabulary", init_vocabulary,
+      "where init_from has another vocabulary: same: stop; match: keep the vectors of tokens that "
+      "both have; new: keep none");
     v("memory", memory, "such as 4GB: batches are sized to fit; 0: use batch.tokens");
     v("time", time, "such as 30m: plan model size, steps and schedule to be done by then");
     v("model", model, "what is trained");
     v("data", data, "what it is trained on");
     v("vocabulary", vocabulary, "how text becomes tokens");
     v("batch", batch, "how records are batched");
+    v("lora", lora, "an adapter that is trained in place of the weights of init_from");
     v("optimizer", optimizer, "how weights are updated");
     v("schedule", schedule, "how the learning rate changes");
     v("training", training, "how long, how often");

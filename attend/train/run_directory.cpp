@@ -14,9 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFiles[] = {"config.json", "model.safetensors", "attend.yaml",
-                                       "log.jsonl",   "train.corpus",      "valid.corpus",
-                                       ".trained"};
+constexpr std::string_view kFiles[] = {"config.json",         "model.safetensors", "adapter.json",
+                                       "adapter.safetensors", "attend.yaml",       "log.jsonl",
+                                       "train.corpus",        "valid.corpus",      ".trained"};
 
 // Whether runs write a file of this name: "tokenizer.model", "tokenizer.source.model" ...
 bool is_ours(std::string_view name) {
@@ -83,6 +83,8 @@ RunDirectory::MadeDirectories::~MadeDirectories() {
 
 void remove_model(const ModelDirectory& directory) {
   remove_path(directory.weights());
+  remove_path(directory.adapter());
+  remove_path(directory.adapter_config());
   sync_directory(directory.root);
   remove_path(directory.alignment());
   remove_path(directory.checkpoints());

@@ -81,6 +81,41 @@ RunTokenizers tokenizers_of(const RunConfig& config, const Task& task, const Sig
   return {task.train_tokenizers(config), true};
 }
 
+RunTokenizers tokenizers_from(const BaseModel& base, const RunConfig& config, const Task& task,
+                              const Signature& signature, const ModelDirectory& directory) {
+  const bool same = config.init_vocabulary == VocabularyTransfer::kSame;
+  if (!same || !tokenizers_there(directory, false).empty()) {
+    RunTokenizers own = tokenizers_of(config, task, signature, directory, false);
+    if (same) check_same_vocabularies(base, own.by_column, signature);
+    return own;
+  }
+  RunTokenizers made{.by_column = {}, .trained = true, .of_base = true};
+  const Signature of_base = base.model().model->signature();
+  bool all_text = true, labels = false;
+  for (const ColumnSpec& column : signature.columns) {
+    const ColumnSpec* const known = column_of_base(of_base, signature, column);
+    if (column.kind != ColumnKind::kTokens) {
+      labels = true;  // those of the data, which the base may never have seen
+    } else if (known == nullptr) {
+      all_text = false;
+    } else {
+      made.by_column[column.name] = base.model().tokenizers.at(known->name);
+    }
+  }
+  if (all_text && !labels) return made;
+  RunConfig others = config;
+  // Text has its tokenizer already: one of bytes reads nothing.
+  if (all_text) {
+    const TokenizerKind label = config.vocabulary.target_kind.value_or(TokenizerKind::kLine);
+    others.vocabulary.target_kind = label;
+    others.vocabulary.tokenizer.kind = TokenizerKind::kByte;
+  }
+  for (auto& [column, tokenizer] : task.train_tokenizers(others)) {
+    made.by_column.try_emplace(column, tokenizer);
+  }
+  return made;
+}
+
 void note_trained(const ModelDirectory& directory, const Tokenizers& tokenizers) {
   std::string note;
   for (const auto& [column, tokenizer] : tokenizers) note += line_of(tokenizer->fingerprint());

@@ -89,21 +89,41 @@ RunConfig fitted(const RunConfig& config) {
     return task_of_columns(signature_of(model)).has_text(config.data, Split::kTraining);
   };
   if (has_text(config.model)) return config;
-  if (const auto of_pairs = model_kind(config.model.kind.name).of_pairs; of_pairs != nullptr) {
-    RunConfig found = config;
-    found.model.settings = of_pairs(config.model.settings);
-    if (has_text(found.model)) return found;
+  const auto has_pairs = [&has_text](RunConfig found) -> std::optional<RunConfig> {
+    const auto of_pairs = model_kind(found.model.kind.name).of_pairs;
+    if (of_pairs == nullptr) return std::nullopt;
+    found.model.settings = of_pairs(found.model.settings);
+    return has_text(found.model) ? std::optional(found) : std::nullopt;
+  };
+  if (const auto found = has_pairs(config)) return *found;
+  // Text alone may have labels in a second column, but is taken for what it is without a model.
+  const Task* wanted = nullptr;
+  for (const auto& task : tasks()) {
+    if (wanted == nullptr && task->has_text(config.data, Split::kTraining)) wanted = task.get();
   }
-  for (const ModelKind& kind : model_kinds()) {
-    if (kind.around == nullptr) continue;
-    const auto settings = kind.around(config.model.kind.name, config.model.settings);
-    if (settings == nullptr) continue;
-    RunConfig found = config;
-    found.model = ModelConfig(kind.name);
-    found.model.settings = *settings;
-    if (has_text(found.model)) return found;
+  const auto fits_data = [wanted](const ModelConfig& model) {
+    return &task_of_columns(signature_of(model)) == wanted;
+  };
+  InnerModel within{config.model.kind.name, config.model.settings};
+  for (;;) {
+    for (const ModelKind& kind : model_kinds()) {
+      if (kind.around == nullptr) continue;
+      const auto settings = kind.around(within.kind, within.settings);
+      if (settings == nullptr) continue;
+      RunConfig found = config;
+      found.model = ModelConfig(kind.name);
+      found.model.settings = *settings;
+      if (fits_data(found.model)) return found;
+      if (const auto of_pairs = has_pairs(found)) return *of_pairs;
+    }
+    const auto inner = model_kind(within.kind).inner;
+    if (inner == nullptr) return config;
+    within = InnerModel(*inner(within.settings));
+    RunConfig found = config;  // a language model of what was built around one
+    found.model = ModelConfig(within.kind);
+    found.model.settings = within.settings;
+    if (fits_data(found.model)) return found;
   }
-  return config;
 }
 
 void check_held_out(const DataConfig& data, bool has_other, std::string_view other_setting) {

@@ -104,7 +104,8 @@ const Task& task_of_columns(const Signature& signature);  // ConfigError where t
 const Task& task_of(const RunConfig& config, const Signature& signature);
 
 // The same run of a model that fits its data: where the text has other columns than the model, the
-// model becomes a part of one that has them (ModelKind::around), if there is one.
+// model, or the one it is built around, becomes a part of one that has them (ModelKind::around), if
+// there is one.
 RunConfig fitted(const RunConfig& config);
 
 // The objective of a run: the one that is set, or the task's.

@@ -15,18 +15,6 @@
 namespace attend {
 namespace {
 
-const std::string kObjectivePrefix = "objective.";
-
-// Those of the model that are not frozen, and those of the objective.
-std::vector<NamedTensor> trained_parameters(Model& model, Objective& objective,
-                                            std::span<const std::string> frozen) {
-  std::vector<NamedTensor> trained = freeze_matching(model, frozen);
-  for (const NamedTensor& p : parameters(objective)) {
-    trained.push_back({kObjectivePrefix + p.name, p.tensor});
-  }
-  return trained;
-}
-
 // Where the records are windows that may be cut at other tokens.
 std::optional<ShiftedWindows> shifted_windows(const Trainer::Parts& parts) {
   if (!parts.config.data.shift) return std::nullopt;
@@ -54,12 +42,16 @@ Trainer::Trainer(Parts parts)
     : parts_(std::move(parts)),
       signature_(parts_.model.model->signature()),
       parameters_(parameters(*parts_.model.model)),
-      optimizer_(
-          trained_parameters(*parts_.model.model, parts_.objective, parts_.config.training.frozen),
-          parts_.config.optimizer),
+      optimizer_(Optimizer::of_groups(
+          trained_groups(*parts_.model.model, parts_.objective, parts_.config.training),
+          parts_.config.optimizer)),
+      unfreezing_(*parts_.model.model, parts_.config.training),
       windows_(shifted_windows(parts_)),
       stream_(stream_from({})) {
   const TrainingConfig& config = parts_.config.training;
+  if (parts_.config.lora.rank > 0) {
+    std::erase_if(parameters_, [](const NamedTensor& p) { return !p.tensor.needs_grad(); });
+  }
   if (config.average > 0) average_.emplace(parameters_, config.average);
   if (parts_.validator != nullptr) state_.judged_by = parts_.validator->fingerprint();
 }
@@ -92,7 +84,7 @@ std::vector<NamedTensor> Trainer::tensors() const {
   };
   add(kWeightsPrefix, parameters_and_buffers(*parts_.model.model));
   add("optimizer.", optimizer_.state());
-  add(kObjectivePrefix, parameters_and_buffers(parts_.objective));
+  add(std::string(kObjectivePrefix), parameters_and_buffers(parts_.objective));
   if (average_) add("average.", average_->state());
   return all;
 }
@@ -150,6 +142,7 @@ Batch Trainer::next_batch() {
 bool Trainer::update() {
   const auto start = Clock::now();
   const TrainingConfig& config = parts_.config.training;
+  unfreeze();
   const UpdateNumber number{config.seed, state_.updates_tried, config.shards};
   size_t tokens = 0;
   std::optional<Batch> first;
@@ -190,6 +183,12 @@ bool Trainer::update() {
   last_batch_ = std::move(first);
   if (average_) average_->update(state_.step);
   return true;
+}
+
+void Trainer::unfreeze() {
+  if (!unfreezing_.at(state_.step, state_.epoch)) return;
+  parts_.observer.on_message(fmt::format("step {}: training {} of {} layers, from the top",
+                                         state_.step, unfreezing_.trained(), unfreezing_.layers()));
 }
 
 // Nothing is changed by a loss or by gradients that are not finite.

@@ -15,6 +15,7 @@
 #include "attend/train/average.h"
 #include "attend/train/objective.h"
 #include "attend/train/optimizer.h"
+#include "attend/train/parameter_groups.h"
 #include "attend/train/run_config.h"
 #include "attend/train/update.h"
 #include "attend/train/validation.h"
@@ -86,6 +87,8 @@ class TrainingObserver {
   virtual void on_step(const TrainingReport&) {}  // after each that is not reported
   virtual void on_validation(const TrainingReport&, const ValidationScore&, bool /*best*/) {}
   virtual void on_message(const std::string&) {}
+  // What a new run took from RunConfig::init_from; messages have a summary of it.
+  virtual void on_transfer(const TransferReport&) {}
 };
 
 // Why training ended.
@@ -125,6 +128,7 @@ class Trainer {
 
  private:
   bool update();  // false: it was not finite
+  void unfreeze();
   bool apply(const UpdateGradients& gradients);
   Batch next_batch();
   std::unique_ptr<BatchStream> stream_from(DataPosition position) const;
@@ -137,8 +141,9 @@ class Trainer {
 
   Parts parts_;
   Signature signature_;
-  std::vector<NamedTensor> parameters_;  // of the model, frozen ones too
+  std::vector<NamedTensor> parameters_;  // of the model, frozen ones too; not an adapter's base
   Optimizer optimizer_;
+  Unfreezing unfreezing_;
   std::optional<MovingAverage> average_;
   std::optional<ShiftedWindows> windows_;
   std::unique_ptr<BatchStream> stream_;

@@ -4,6 +4,7 @@
 
 #include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
+#include "attend/models/adapter.h"
 #include "attend/models/text_model.h"
 #include "attend/train/run_config.h"
 #include "attend/train/trainer.h"
@@ -20,6 +21,8 @@ const Reader kAlignment{.file = "alignment.json",
                         .in_model = true,
                         .open = [](const Path& directory) { TextModel::load(directory); },
                         .arguments = {"translate", "@", "--input", "@/empty.txt"}};
+const Reader kAdapter{.file = "adapter.json",
+                      .open = [](const Path& directory) { load_adapter_description({directory}); }};
 const Reader kRun{.file = "run.yaml",
                   .open =
                       [](const Path& directory) {
@@ -177,9 +180,26 @@ std::vector<Case> checkpoint_cases() {
 
 }  // namespace
 
+std::vector<Case> adapter_cases() {
+  return {
+      {"adapter-empty", &kAdapter, [] { return ""; }, "not JSON: it is empty"},
+      {"adapter-deep-lists", &kAdapter, [] { return std::string(500'000, '['); },
+       "JSON nested too deeply; at most 64 levels"},
+      {"adapter-later-format", &kAdapter, [] { return R"({"format":2})"; }, "a later version"},
+      {"adapter-huge-rank", &kAdapter, [] { return R"({"lora":{"rank":1e300}})"; },
+       "'lora.rank' should be"},
+      {"adapter-rank-past-any-width", &kAdapter, [] { return R"({"lora":{"rank":99999999}})"; },
+       "'lora.rank' should be"},
+      {"adapter-many-names", &kAdapter,
+       [] { return "{\"trained\":[" + repeat("\"a\",", 100'000) + "\"a\"]}"; },
+       "too many values; at most 8192"},
+      {"adapter-unknown-key", &kAdapter, [] { return "{\"\\u009bA\":1}"; }, "unknown key"},
+  };
+}
+
 std::vector<Case> document_cases() {
   std::vector<Case> all = config_cases();
-  for (const auto& table : {run_cases(), checkpoint_cases()}) {
+  for (const auto& table : {run_cases(), checkpoint_cases(), adapter_cases()}) {
     all.insert(all.end(), table.begin(), table.end());
   }
   return all;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "attend/tensor/tape.h"
 #include "tests/errors.h"
 #include "tests/ops/op_case.h"
@@ -63,6 +65,30 @@ const RegisterOps kCrossEntropyCases({
     cross_entropy_case("CrossEntropySmoothedRows",
                        {.label_smoothing = 0.3f, .reduction = Reduction::kNone}),
 });
+
+// (w0 l0 + w1 l1) / (w0 + w1), as PyTorch has it.
+TEST(CrossEntropy, ClassesHaveWeights) {
+  const Tensor logits = Tensor::of({0, 0, 0, std::log(3.0f), 5, 1}, {3, 2}).require_grad();
+  const Tensor targets = Tensor::ids({0, 1, kIgnoredTarget});
+  const Tensor weights = Tensor::of({2.0f, 0.5f}, {2});
+  const double first = std::log(2.0), second = -std::log(0.75);
+  EXPECT_EQ(target_weight(targets, weights), 2.5);
+  const auto loss = [&](Reduction reduction) {
+    return cross_entropy(logits, targets, {.reduction = reduction, .class_weights = weights});
+  };
+  EXPECT_NEAR(loss(Reduction::kSum).item(), 2 * first + 0.5 * second, 1e-6);
+  EXPECT_NEAR(loss(Reduction::kNone).data()[0], 2 * first, 1e-6);
+  const Tensor mean = loss(Reduction::kMean);
+  EXPECT_NEAR(mean.item(), (2 * first + 0.5 * second) / 2.5, 1e-6);
+  backward(mean);
+  const std::vector<float> expected = {
+      -1.0f * 2 / 2.5f / 2, 1.0f * 2 / 2.5f / 2, 0.25f * 0.5f / 2.5f, -0.25f * 0.5f / 2.5f, 0, 0};
+  const std::vector<float> found = logits.grad().to_vector();
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6f) << i;
+  expect_error<ShapeError>(
+      [&] { cross_entropy(logits, targets, {.class_weights = Tensor::zeros({3})}); },
+      "3 class weights for 2 classes");
+}
 
 TEST(CrossEntropy, IgnoredRowsGetNoGradient) {
   const Tensor logits = Tensor::of({1, 2, 3, 4}, {2, 2}).require_grad();

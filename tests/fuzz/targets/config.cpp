@@ -1,7 +1,11 @@
 // config.json, alignment.json and the like: JSON becomes a config, and a config JSON. What begins
-// with two dashes is read as flags of a run instead, one a line: --batch.tokens=8.
+// with two dashes is read as flags of a run instead, one a line: --batch.tokens=8. What begins with
+// {"format" describes an adapter.
 #include "attend/io/config.h"
 
+#include "attend/base/error.h"
+#include "attend/models/adapter.h"
+#include "attend/nn/init.h"
 #include "attend/train/run_config.h"
 #include "tests/fuzz/small_models.h"
 #include "tests/fuzz/target.h"
@@ -23,10 +27,29 @@ void take_flags(std::string_view bytes) {
   require(same_config(config, again), "what flags set reads back as the same");
 }
 
+void take_adapter(std::string_view bytes) {
+  AdapterDescription adapter, again;
+  read_json(adapter, bytes, "adapter.json");
+  read_json(again, to_json(adapter), "written");
+  require(same_config(adapter, again), "what is written reads back as the same");
+  Rng rng(1);
+  for (const TextModel& model : small_models()) {
+    if (adapter.lora.rank > 8) break;
+    const ShapesOnly no_memory;
+    const auto shapes = make_model(model.config, rng);
+    try {
+      add_low_rank(*shapes, adapter.lora, rng);
+      adapter_tensors(*shapes, adapter);
+    } catch (const Error&) {
+    }
+  }
+}
+
 }  // namespace
 
 void take_config(std::string_view bytes) {
   if (bytes.starts_with("--")) return take_flags(bytes);
+  if (bytes.starts_with("{\"format\"")) return take_adapter(bytes);
   peek(bytes, "transformer.width", "config.json");
   ModelConfig config;
   read_json(config, bytes, "config.json");
@@ -59,6 +82,8 @@ std::vector<std::string> config_seeds() {
       "--model.rnn.hidden=4\n",
       "--model.transformer.width=wide",
       "--model.transfomer.width=8",
+      R"({"format": 1, "base": "b", "lora": {"rank": 2, "targets": ["*.query"]}})",
+      R"({"format": 1, "fingerprint": "0", "lora": {"rank": 2, "targets": ["*"]}, "trained": ["x"]})",
       "{\"preset\": \"\\u00e4\\ud83d\\ude00\", \"kind\": null, \"label\": {\"heads\": -1}}",
   };
   for (const TextModel& model : small_models()) seeds.push_back(to_json(model.config));
