@@ -49,6 +49,9 @@ class MaskedModel : public Model, public MaskedPredictor, public Encoder {
   Signature signature() const override;
   void pack() override;
   const Encoder* encoder() const override { return this; }
+  void read_words(std::string_view column, const Tokenizer& tokenizer) override {
+    if (column == "text") encoder_->read_words(tokenizer);
+  }
   SequenceEncoder* shared_encoder() override { return encoder_.get(); }
   const MaskedPredictor* masked_predictor() const override { return this; }
 

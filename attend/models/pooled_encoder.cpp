@@ -26,8 +26,9 @@ void PooledEncoderConfig::set_size(const ModelSize& size) {
 void PooledEncoderConfig::fit_pooling() {
   const ShapesOnly no_memory;
   Rng rng(0);
-  const bool both_ways = make_encoder(encoder, kSpecialTokens + 1, rng)->first_sees_all();
-  pooling = both_ways ? LabelPooling::kMean : LabelPooling::kLast;
+  const auto made = make_encoder(encoder, kSpecialTokens + 1, rng);
+  const bool forwards = made->last_sees_all() && !made->first_sees_all();
+  pooling = forwards ? LabelPooling::kLast : LabelPooling::kMean;
 }
 
 PooledEncoder::PooledEncoder(std::string_view model, const PooledEncoderConfig& c,

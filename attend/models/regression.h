@@ -34,6 +34,9 @@ class RegressionModel : public Model, public Regressor, public Encoder {
   void pack() override;
   const Regressor* regressor() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  void read_words(std::string_view column, const Tokenizer& tokenizer) override {
+    if (column == "text") encoder_.encoder->read_words(tokenizer);
+  }
   SequenceEncoder* shared_encoder() override { return encoder_.encoder.get(); }
 
   Tensor standard_numbers(const Batch& inputs) const override;

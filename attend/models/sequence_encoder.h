@@ -28,6 +28,7 @@ class SequenceEncoder {
   virtual std::optional<size_t> positions() const = 0;
   // Whether the first row depends on the others.
   virtual bool first_sees_all() const { return true; }
+  virtual bool last_sees_all() const { return true; }  // the same of the last row
   // Whether it expects a start before each text, also where nothing is read from that row.
   virtual bool wants_start() const { return false; }
   // As Model::read_words().

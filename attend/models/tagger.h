@@ -35,6 +35,9 @@ class TaggerModel : public Model, public Tagger, public Encoder {
   void pack() override;
   const Tagger* tagger() const override { return this; }
   const Encoder* encoder() const override { return this; }
+  void read_words(std::string_view column, const Tokenizer& tokenizer) override {
+    if (column == "text") encoder_->read_words(tokenizer);
+  }
   SequenceEncoder* shared_encoder() override { return encoder_.get(); }
 
   size_t labels() const override { return config_.tags_vocabulary; }

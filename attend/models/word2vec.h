@@ -84,6 +84,7 @@ class WordVectors : public SequenceEncoder {
   std::vector<AttentionLayer> layers(const std::string& /*sequence*/) const override { return {}; }
   std::optional<size_t> positions() const override { return std::nullopt; }
   bool first_sees_all() const override { return false; }
+  bool last_sees_all() const override { return false; }
   const Embedding& table() const override { return embedding; }
   void read_words(const Tokenizer& tokenizer) override;
 
@@ -100,6 +101,7 @@ class Word2vecModel : public Model, public Encoder, public WordPredictor {
   void visit(Visitor& v) override;
   Signature signature() const override;
   const Encoder* encoder() const override { return this; }
+  SequenceEncoder* shared_encoder() override { return &vectors_; }
   const WordPredictor* word_predictor() const override { return this; }
   void read_words(std::string_view column, const Tokenizer& tokenizer) override;
   Tensor unseen_word(std::string_view word) const override { return vectors_.unseen_word(word); }

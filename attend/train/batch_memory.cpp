@@ -19,7 +19,7 @@ constexpr size_t kSmallBatch = 1024;  // tokens of a shard
 class MemoryTrial {
  public:
   MemoryTrial(const RunConfig& config, const Task& task, const Corpus& corpus,
-        const Tokenizers& tokenizers)
+              const Tokenizers& tokenizers)
       : config_(config),
         corpus_(corpus),
         tokenizers_(tokenizers),

@@ -24,7 +24,7 @@ using namespace attend;
 const std::vector<std::string> kWords = {"man",    "woman",    "boy",  "girl", "king", "queen",
                                          "prince", "princess", "his",  "her",  "cap",  "cabin",
                                          "crown",  "castle",   "work", "play", "lost", "at"};
-constexpr size_t kWidth = 12, kSentences = 64, kLength = 6, kReach = 5, kNegatives = 5;
+constexpr size_t kWidth = 12, kSentences = 4, kLength = 6, kReach = 5, kNegatives = 5;
 
 int32_t number_of(const std::string& word) {
   return static_cast<int32_t>(std::ranges::find(kWords, word) - kWords.begin());
@@ -90,11 +90,11 @@ int main() {
   fmt::print("one-hot times the table is the row: {}\n", product.to_vector() == row.to_vector());
 
   Optimizer optimizer({{"table", table}, {"outputs", outputs}},
-                      {.kind = OptimizerKind::kSgd, .rate = 0.02});
-  for (uint64_t step = 0; step < 1500; ++step) {
+                      {.kind = OptimizerKind::kSgd, .rate = 0.03});
+  for (uint64_t step = 0; step < 6000; ++step) {
     const Lesson lesson(step);
     backward(word_context_loss(sparse_embedding(table, lesson.ids), outputs, lesson.windows).sum);
-    optimizer.step(1.0 - static_cast<double>(step) / 1500);
+    optimizer.step(1.0 - static_cast<double>(step) / 6000);
   }
 
   const NearestVectors near(table.detach());
@@ -129,3 +129,15 @@ int main() {
 }
 
 // Prints, numbers within 5 %:
+// one-hot times the table is the row: true
+//
+// nearest   by company           by spelling
+// crown     castle         1.00  work           0.67
+// cap       cabin          1.00  play           0.58
+// work      play           0.44  crown          0.67
+// his       her            0.44  princess       0.55
+// girl      boy            0.59  king           0.50
+//
+// king - man + woman = queen
+// princess - girl + boy = prince
+// queen - woman + girl = princess

@@ -352,7 +352,8 @@ TEST_P(EveryKindTrains, IsUsedAndLookedAt) {
     EXPECT_EQ(maps[i].shape(), Shape({queries, trace.sequence(layer.keys).size()})) << layer.name;
   }
   const bool tells = model.model->generator() != nullptr || model.model->classifier() != nullptr;
-  const Saliency found = !tells ? Saliency(1, Tensor::zeros({1})) : saliency(model, trace, {.steps = 2});
+  const Saliency found =
+      !tells ? Saliency(1, Tensor::zeros({1})) : saliency(model, trace, {.steps = 2});
   EXPECT_TRUE(std::ranges::any_of(found, [](const Tensor& t) { return t.defined(); }));
 
   const std::vector<int64_t> all = {3, 6}, none;

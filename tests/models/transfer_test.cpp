@@ -37,7 +37,7 @@ TextModel transfer_model(ModelConfig config, const TransferredSizes& made = {}) 
   Tokenizers tokenizers;
   const auto text = transfer_letters(made.text), labels = transfer_labels(made.labels);
   for (const char* column : {"source", "target", "text"}) tokenizers[column] = text;
-  tokenizers["label"] = labels;
+  tokenizers["label"] = tokenizers["tags"] = labels;
   ModelConfig::Vocabularies sizes;
   for (const auto& [column, tokenizer] : tokenizers) {
     sizes[column] = tokenizer->size() - (tokenizer == labels ? kSpecialTokens : 0);
@@ -46,7 +46,7 @@ TextModel transfer_model(ModelConfig config, const TransferredSizes& made = {}) 
   Rng rng(made.seed);
   TextModel model{config, make_model(config, rng), {}};
   for (const ColumnSpec& column : model.model->signature().columns) {
-    model.tokenizers[column.name] = tokenizers.at(column.name);
+    if (column.has_tokenizer()) model.tokenizers[column.name] = tokenizers.at(column.name);
   }
   return model;
 }
