@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/decode/fill.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct FillOptions {
   std::filesystem::path model, input = "-";
+  std::vector<std::filesystem::path> adapters;
   std::vector<std::string> texts;
   size_t n_best = 5;
   bool json = false;
@@ -63,7 +65,7 @@ void fill_lines(const FillOptions& options, const TextModel& model,
 }
 
 int run_fill(const FillOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_adapted(options.model, options.adapters);
   model.masked_predictor();  // says which command is for it if it predicts none
   model.model->pack();
   if (!options.texts.empty()) {
@@ -88,6 +90,7 @@ Command add_fill(CLI::App& app) {
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
+  add_adapters(*parser, options->adapters);
   parser->add_option("text", options->texts, "texts (default: lines of --input)")->type_name("TEXT");
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
       ->type_name("FILE");

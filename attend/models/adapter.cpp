@@ -56,7 +56,7 @@ class Adapting {
     for (const std::string& name : adapter.trained) {
       const auto [other, is_new] = owners_.emplace(name, path);
       if (is_new) continue;
-      throw ConfigError("{} and {} both have a {} of their own; use one of them at a time",
+      throw ConfigError("{} and {} both have {} as their own; use one of them at a time",
                         other->second.string(), path.string(), shown_name(name));
     }
     Rng unused(0);

@@ -74,7 +74,7 @@ struct TableRows {
   int32_t first = 0;  // the id of that one
 
   TableRows(const Tokenizer& of, ColumnKind kind, size_t rows)
-      : tokenizer(&of), first(kind == ColumnKind::kLabel ? of.first_piece() : 0) {
+      : tokenizer(&of), first(kind == ColumnKind::kTokens ? 0 : of.first_piece()) {
     const size_t ids = of.size() - static_cast<size_t>(first);
     unused = rows - std::min(rows, ids);
   }
@@ -169,6 +169,7 @@ class Transfer {
   void find_tables() {
     std::map<uint64_t, std::vector<Column>> changed;
     for (const ColumnSpec& column : signature_.columns) {
+      if (!column.has_tokenizer()) continue;
       const ColumnSpec* const of_base = column_of_base(base_signature_, signature_, column);
       if (of_base == nullptr) continue;
       const Tokenizer& own = to_.tokenizer(column.name);
@@ -178,8 +179,9 @@ class Transfer {
     for (const auto& [_, columns] : changed) {
       std::vector<std::string> names;
       for (const ColumnSpec& column : signature_.columns) {
-        const bool grows = to_.tokenizer(column.name).fingerprint() ==
-                           to_.tokenizer(columns.front().name).fingerprint();
+        const bool grows =
+            column.has_tokenizer() && to_.tokenizer(column.name).fingerprint() ==
+                                          to_.tokenizer(columns.front().name).fingerprint();
         if (grows) names.push_back(column.name);
       }
       for (const std::string& table : tables_of(to_, names))

@@ -3,6 +3,7 @@
 #include "attend/ops/cross_entropy.h"
 #include "attend/ops/elementwise.h"
 #include "attend/ops/reduce.h"
+#include "attend/train/class_weights.h"
 #include "attend/train/objective.h"
 
 namespace attend {
@@ -13,20 +14,28 @@ class TagObjective : public Objective {
  public:
   TagObjective(const RunConfig& config, const Signature& signature)
       : column_(written_column(signature, ColumnKind::kLabels, "tags")),
-        label_smoothing_(config.training.label_smoothing.value_or(0.0f)) {}
+        label_smoothing_(config.training.label_smoothing.value_or(0.0f)),
+        weights_as_set_(config.training.class_weights) {}
+
+  void prepare(const Corpus& corpus, const Tokenizers& tokenizers) override {
+    class_weights_ = class_weights(weights_as_set_, corpus, column_, *tokenizers.at(column_));
+  }
 
   Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override {
     const Tensor tags = label_numbers(batch, column_, context);
     const Tensor scores = model.tagger()->tag_scores(batch).values;
     return {cross_entropy(scores, tags,
                           {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
-                           .reduction = Reduction::kSum}),
-            label_count(tags)};
+                           .reduction = Reduction::kSum,
+                           .class_weights = class_weights_}),
+            target_weight(tags, class_weights_)};
   }
 
  private:
   std::string column_;
   float label_smoothing_;
+  std::vector<std::string> weights_as_set_;
+  Tensor class_weights_;  // undefined: all weigh 1
 };
 
 // Half the squared distance from the number, in units of the deviation of all numbers.
@@ -58,8 +67,9 @@ std::unique_ptr<Objective> make_tag_objective(const RunConfig& config,
   return std::make_unique<TagObjective>(config, signature);
 }
 
-std::unique_ptr<Objective> make_squared_error(const RunConfig& /*config*/,
+std::unique_ptr<Objective> make_squared_error(const RunConfig& config,
                                               const Signature& signature) {
+  refuse_class_weights(config);
   return std::make_unique<SquaredError>(signature);
 }
 

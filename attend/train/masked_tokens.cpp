@@ -130,6 +130,7 @@ class MaskedTokens : public Objective {
 
 std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config,
                                               const Signature& signature) {
+  refuse_class_weights(config);
   return std::make_unique<MaskedTokens>(config, signature);
 }
 

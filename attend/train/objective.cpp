@@ -92,6 +92,11 @@ Tensor label_numbers(const Batch& batch, const std::string& column, const LossCo
   return Tensor::ids(labels, {labels.size()});
 }
 
+void refuse_class_weights(const RunConfig& config) {
+  if (config.training.class_weights.empty()) return;
+  throw ConfigError("train: training.class_weights is for models that give labels; leave it out");
+}
+
 double label_count(const Tensor& labels) {
   const auto ignored = std::ranges::count(labels.index_span(), kIgnoredTarget);
   return static_cast<double>(labels.size()) - static_cast<double>(ignored);
@@ -134,9 +139,7 @@ TeacherForcing::TeacherForcing(const RunConfig& run, const Signature& signature)
     : written_(written_column(signature, ColumnKind::kTokens, "teacher_forcing")),
       label_smoothing_(run.training.label_smoothing.value_or(0.0f)) {
   const TrainingConfig& config = run.training;
-  if (!config.class_weights.empty()) {
-    throw ConfigError("train: training.class_weights is for models that give labels; leave it out");
-  }
+  refuse_class_weights(run);
   if (config.coverage_loss > 0) {
     auxiliary_.push_back({"coverage", "training.coverage_loss", config.coverage_loss});
   }

@@ -102,6 +102,8 @@ const Tokenizer& tokenizer_of(const LossContext& context, const std::string& col
 // The labels of a column as numbers from 0; kIgnoredTarget for those that the vocabulary lacks.
 Tensor label_numbers(const Batch& batch, const std::string& column, const LossContext& context);
 double label_count(const Tensor& labels);  // those that are not ignored
+// Of objectives that are not about labels: throws ConfigError where there are class weights.
+void refuse_class_weights(const RunConfig& config);
 
 // The registry's lines in files of their own.
 std::unique_ptr<Objective> make_tag_objective(const RunConfig& config, const Signature& signature);

@@ -129,7 +129,7 @@ TEST_F(Adapters, HaveHeadsOfTheirOwn) {
   run(adapter_run("more", true));
   const std::vector<fs::path> both = {path("critic"), path("more")};
   expect_error<ConfigError>([&] { load(path("base"), {.adapters = both}); },
-                            "both have a output.weight of their own");
+                            "both have output.weight as their own");
 }
 
 TEST_F(Adapters, AddUp) {
