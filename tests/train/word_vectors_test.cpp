@@ -31,12 +31,12 @@ RunConfig word_run(const fs::path& directory, const std::string& preset) {
   given.add("model.preset");
   config.data.documents = DocumentKind::kLine;
   given.add("data.documents");
-  config.training.steps = 200;
+  config.training.steps = 1500;
   given.add("training.steps");
-  config.batch.tokens = 200;
+  config.batch.tokens = 20;
   given.add("batch.tokens");
   config = choose_settings(config, given).config;
-  config.optimizer.rate = 0.1;
+  config.optimizer.rate = 0.05;
   config.training.report_every = 1;
   for (const Field& field : fields_of(config.model.settings).fields) {
     if (field.path == "width") field.set(std::vector<std::string>{"16"});
@@ -52,7 +52,7 @@ TEST(WordVectorRun, ChoosesWhatIsUsualForIt) {
   EXPECT_EQ(config.optimizer.kind, OptimizerKind::kSgd);
   EXPECT_EQ(config.schedule.kind, ScheduleKind::kLinear);
   EXPECT_EQ(config.optimizer.clip_norm, 0);
-  EXPECT_EQ(config.batch.tokens, 200u);
+  EXPECT_EQ(config.batch.tokens, 20u);
 }
 
 TEST(WordVectorRun, WordsInTheSamePlacesBecomeNeighbours) {
@@ -94,7 +94,7 @@ TEST(WordVectorRun, LearnsByHierarchicalSoftmaxAndIsJudgedByHeldOutText) {
     if (field.path == "output") field.set(std::vector<std::string>{"hierarchical_softmax"});
   }
   config.data.held_out = 0.2;
-  config.validation.every = 50;
+  config.validation.every = 375;
   struct Scores : TrainingObserver {
     std::vector<double> losses;
     void on_validation(const TrainingReport&, const ValidationScore& score, bool) override {
