@@ -109,8 +109,8 @@ class Corpus {
     return lengths_[record * columns_.size() + column];
   }
   size_t line(size_t record) const { return lines_[record]; }  // of the text, from 1
-  // Appends a record's values to `ids`; numbers as their bits. Throws FormatError for an invalid id, and IoError if the
-  // file cannot be read or was truncated.
+  // Appends a record's values to `ids`; numbers as their bits. Throws FormatError for an invalid
+  // id, and IoError if the file cannot be read or was truncated.
   void append(size_t record, size_t column, std::vector<int32_t>& ids) const;
 
   // What was read and left out, and the fingerprint of what it was built from.

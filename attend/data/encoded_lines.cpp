@@ -17,7 +17,9 @@ std::vector<EncodedLine> EncodedLines::next() {
   while (lines.size() < kLinesAtOnce && bytes < kLineBytesAtOnce && reader_.next()) {
     bytes += reader_.text().size();
     lines.push_back({{}, reader_.line(), reader_.begins()});
-    texts.push_back({&encoder_, std::string(reader_.text())});
+    std::string_view text = reader_.text();
+    if (ends_ == LineEnds::kRemoved) text = text.substr(0, text.find_last_not_of("\r\n") + 1);
+    texts.push_back({&encoder_, std::string(text)});
   }
   std::vector<std::vector<int32_t>> ids = encode_all(texts);
   for (size_t i = 0; i < ids.size(); ++i) lines[i].ids = std::move(ids[i]);

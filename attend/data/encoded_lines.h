@@ -18,9 +18,11 @@ struct EncodedLine {
 
 class EncodedLines {
  public:
-  // The encoder must outlive it. Throws what DocumentReader throws.
-  EncodedLines(const DocumentFiles& files, const TextEncoder& encoder)
-      : encoder_(encoder), reader_(files) {}
+  // The encoder must outlive it. Throws what DocumentReader throws. Ends of lines are text where
+  // they are kept.
+  EncodedLines(const DocumentFiles& files, const TextEncoder& encoder,
+               LineEnds ends = LineEnds::kKept)
+      : encoder_(encoder), reader_(files), ends_(ends) {}
 
   std::vector<EncodedLine> next();  // in order; none at the end
   RecordCounts counts() const { return reader_.counts(); }
@@ -28,6 +30,7 @@ class EncodedLines {
  private:
   const TextEncoder& encoder_;
   DocumentReader reader_;
+  LineEnds ends_;
 };
 
 // All that such lines depend on.

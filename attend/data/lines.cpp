@@ -68,7 +68,7 @@ bool LineReader::next() {
     line_ = {};
   } else {
     clean();
-    if (column_.place > 0) line_ = column_of(line_);
+    if (column_.place > 0) take_column();
   }
   return true;
 }
@@ -78,11 +78,14 @@ void LineReader::find_column() {
   const std::string wanted = std::exchange(column_.name, {});
   std::vector<std::string> names;
   if (next()) {
-    for (std::string_view rest = line_;;) {
+    std::string_view rest = line_;
+    while (rest.ends_with('\n') || rest.ends_with('\r')) rest.remove_suffix(1);
+    for (;;) {
       const size_t tab = rest.find('\t');
       names.push_back(shown_name(rest.substr(0, tab)));
       if (rest.substr(0, tab) == wanted) {
         column_.place = names.size();
+        named_ = true;
         return;
       }
       if (tab == rest.npos) break;
@@ -91,6 +94,21 @@ void LineReader::find_column() {
   }
   throw DataError("{}: it has no column '{}'; its first line names: {}", name_, shown_name(wanted),
                   fmt::join(names, ", "));
+}
+
+// Where lines keep their ends, a column has that of its line.
+void LineReader::take_column() {
+  const size_t text = line_.find_last_not_of("\r\n") + 1;
+  const std::string_view end = ends_ == LineEnds::kKept ? line_.substr(text) : std::string_view();
+  const std::string_view column = column_of(line_.substr(0, line_.size() - end.size()));
+  if (end.empty() || column.data() + column.size() == end.data()) {
+    line_ = {column.data(), column.size() + end.size()};
+    return;
+  }
+  std::string kept(column);
+  kept += end;
+  joined_ = std::move(kept);
+  line_ = joined_;
 }
 
 // A blank line has no columns, and need not.

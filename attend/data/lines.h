@@ -42,8 +42,8 @@ enum class LineEnds { kRemoved, kKept };
 // of the columns; tabs are between columns. Where there is a file of the whole name it is that.
 struct FileColumn {
   std::filesystem::path file;
-  size_t place = 0;        // from 1; 0: the whole line, or the column of that name
-  std::string name = {};   // empty: there is no line of names
+  size_t place = 0;       // from 1; 0: the whole line, or the column of that name
+  std::string name = {};  // empty: there is no line of names
 };
 FileColumn file_column(const std::filesystem::path& path);
 
@@ -63,6 +63,8 @@ class LineReader {
   std::string_view line() const { return line_; }  // until next(); empty if it was too long
   bool too_long() const { return too_long_; }      // whether this line was left out
   size_t number() const { return counts_.lines; }  // of this line, from 1
+  // Lines of text so far: all but that of the names.
+  size_t lines_of_text() const { return counts_.lines - (named_ ? 1 : 0); }
   // Of the lines so far; and the path, or "standard input".
   const LineCounts& counts() const { return counts_; }
   const std::string& name() const { return name_; }
@@ -76,6 +78,7 @@ class LineReader {
   void clean();
   void find_column();
   std::string_view column_of(std::string_view line) const;
+  void take_column();
 
   FileColumn column_;
   std::string name_;
@@ -87,7 +90,7 @@ class LineReader {
   size_t begin_ = 0, end_ = 0;  // what is left in the buffer
   std::string joined_;          // a line from several buffers, or a repaired one
   std::string_view line_;
-  bool too_long_ = false;
+  bool too_long_ = false, named_ = false;
   LineCounts counts_;
 };
 

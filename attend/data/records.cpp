@@ -28,9 +28,12 @@ std::vector<TextColumn> two_columns(std::string first, std::string second,
 RecordReader::RecordReader(std::vector<TextColumn> columns, size_t longest, HeldOut held_out)
     : columns_(std::move(columns)), held_out_(held_out), texts_(columns_.size()) {
   std::vector<std::filesystem::path> paths;
+  const auto is_input = [](const auto& path) { return file_column(path).file == "-"; };
   for (const TextColumn& column : columns_) {
     const auto found = std::ranges::find(paths, column.file);
-    if (found != paths.end() && column.file == "-" && column.place == 0) {
+    const bool again =
+        found == paths.end() ? std::ranges::any_of(paths, is_input) : column.place == 0;
+    if (again && is_input(column.file)) {
       throw ConfigError(
           "standard input cannot be {} as well as another column; give one of them as a file, or "
           "both as columns with a tab between them",
@@ -130,10 +133,10 @@ void RecordReader::fail_unequal() {
   }
   const LineReader& first = *files_.front();
   const auto other = std::ranges::find_if(
-      files_, [&](const auto& file) { return file->number() != first.number(); });
+      files_, [&](const auto& file) { return file->lines_of_text() != first.lines_of_text(); });
   const LineReader& second = other == files_.end() ? first : **other;
   throw DataError("{} has {} lines but {} has {}; line n of one must belong to line n of the other",
-                  first.name(), first.number(), second.name(), second.number());
+                  first.name(), first.lines_of_text(), second.name(), second.lines_of_text());
 }
 
 }  // namespace attend

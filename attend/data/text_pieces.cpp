@@ -15,7 +15,7 @@ class PieceStream : public RecordStream {
   PieceStream(const std::vector<std::string>& columns, const DocumentFiles& files,
               const TextEncoder& encoder, const PieceConfig& config)
       : encoder_(encoder),
-        lines_(files, encoder),
+        lines_(files, encoder, columns.size() > 1 ? LineEnds::kRemoved : LineEnds::kKept),
         by_lines_(columns.size() > 1),
         longest_(config.longest / columns.size()) {
     for (const std::string& column : columns) {

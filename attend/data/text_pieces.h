@@ -1,10 +1,11 @@
-// Documents cut into pieces for models that read both ways: each token is in one piece, and nothing is
-// read twice.
+// Documents cut into pieces for models that read both ways: each token is in one piece, and nothing
+// is read twice.
 //
 //   document  a b c d e f g      longest 3
 //   pieces    a b c | d e f | g
 //
-// Or into pairs of lines that follow one another, for models that tell whether they do.
+// Or into pairs of lines that follow one another, without their ends, for models that tell whether
+// they do. Blank lines between them are passed over.
 #pragma once
 
 #include <string>

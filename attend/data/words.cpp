@@ -1,5 +1,7 @@
 #include "attend/data/words.h"
 
+#include <algorithm>
+
 namespace attend {
 namespace {
 

@@ -66,7 +66,10 @@ class Chooser {
   // Lines that stand for themselves: names, titles, commands.
   void choose_documents() {
     if (!free("data.documents")) return;
-    if (is_masked()) config_.data.documents = DocumentKind::kLine;
+    if (is_masked()) {
+      const bool pairs = task_.columns.size() > 1;
+      config_.data.documents = pairs ? DocumentKind::kBlank : DocumentKind::kLine;
+    }
     if (!is_language_model()) return;
     const ColumnProfile& text = profile_.columns[0];
     const bool list = profile_.seen >= 100 && profile_.blank == 0 && text.long_line <= 60 &&

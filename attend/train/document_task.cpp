@@ -44,8 +44,8 @@ TextProfile DocumentTask::profile(const RunConfig& config) const {
 std::unique_ptr<Judge> DocumentTask::judge(const RunConfig& config, const Corpus& /*corpus*/,
                                            const Signature& /*signature*/,
                                            const Tokenizers& /*tokenizers*/) const {
-  throw ConfigError("train: no way to measure {} of the task {}",
-                    name_of(config.validation.metric), name);
+  throw ConfigError("train: no way to measure {} of the task {}", name_of(config.validation.metric),
+                    name);
 }
 
 DocumentFiles DocumentTask::files(const DataConfig& data, Split split) {

@@ -35,19 +35,20 @@ class RegressTask : public AnswerTask {
   // Numbers are standardised: what the model learns does not depend on their unit.
   void fit(ModelConfig& model, const Corpus& corpus) const override {
     const size_t column = corpus.column("number");
-    double sum = 0, squares = 0;
+    double mean = 0, squares = 0, count = 0;  // distances from the mean so far (Welford, 1962)
     std::vector<int32_t> bits;
     for (size_t record = 0; record < corpus.size(); ++record) {
       bits.clear();
       corpus.append(record, column, bits);
       const auto number = double{std::bit_cast<float>(bits.front())};
-      sum += number;
-      squares += number * number;
+      const double distance = number - mean;
+      mean += distance / ++count;
+      squares += distance * (number - mean);
     }
-    const auto count = static_cast<double>(corpus.size());
-    const double mean = sum / count, variance = squares / count - mean * mean;
+    const double variance = squares / count;
     set_flag(model.settings, "mean", fmt::format("{}", mean));
-    set_flag(model.settings, "deviation", fmt::format("{}", variance > 0 ? std::sqrt(variance) : 1));
+    set_flag(model.settings, "deviation",
+             fmt::format("{}", variance > 0 ? std::sqrt(variance) : 1));
   }
 
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& /*corpus*/,

@@ -77,8 +77,8 @@ void compare(const Before& before, const RunConfig& config, const ModelDirectory
     const bool fixed = d.path.starts_with("model.") || d.path.starts_with("vocabulary.") ||
                        d.path.starts_with("lora.") || d.path == "training.shards" ||
                        changes_tensors(d.path, before.config, config);
-    const bool known_later =
-        d.path.ends_with("_vocabulary") || is_fitted(d.path, config) || (d.path == "schedule.warmup" && !config.schedule.warmup);
+    const bool known_later = d.path.ends_with("_vocabulary") || is_fitted(d.path, config) ||
+                             (d.path == "schedule.warmup" && !config.schedule.warmup);
     const bool sized = d.path == "batch.tokens" && config.memory.bytes > 0;
     const bool too_late =
         d.path == "training.steps" && config.training.steps <= before.checkpoint.step;

@@ -180,6 +180,18 @@ std::vector<Case> corpus_cases() {
          p.columns[0].kind_value = static_cast<uint32_t>(ColumnKind::kLabel);
        }),
        "record 0 has 2 values in column"},
+      {"corpus-number-of-two", &kCorpus,
+       changed([](Parts& p) { p.columns[0] = ColumnDescriptor::numbers("source"); }),
+       "column source does not hold ids or numbers"},
+      {"corpus-number-of-2-bytes", &kCorpus, changed([](Parts& p) {
+         p.columns[1].kind_value = static_cast<uint32_t>(ColumnKind::kNumber);
+       }),
+       "column target does not hold ids or numbers"},
+      {"corpus-tags-past-their-vocabulary", &kCorpus, changed([](Parts& p) {
+         p.columns[0].kind_value = static_cast<uint32_t>(ColumnKind::kLabels);
+         p.ids[1] = 60'000;
+       }),
+       "id 60000 in a vocabulary of 10 (column source)"},
       {"corpus-record-past-the-end", &kCorpus,
        changed([](Parts& p) { p.lengths[0] = 4'000'000'000; }), "record 0 is past the end"},
       {"corpus-record-too-short", &kCorpus, changed([](Parts& p) { p.lengths[1] = 0; }),

@@ -7,6 +7,7 @@
 #include "attend/base/hash.h"
 #include "attend/data/corpus_file.h"
 #include "attend/data/line_records.h"
+#include "attend/data/text_pieces.h"
 #include "attend/data/windows.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
@@ -62,6 +63,7 @@ std::vector<std::string> corpus_seeds() {
   const Scratch scratch;
   const auto first = scratch.write("a", "one\ntwo\nfour\n");
   const auto second = scratch.write("b", "x\nyy\n zzz\n");
+  const auto numbers = scratch.write("c", "1\n-2.5\n1e3\n");
   std::vector<std::string> seeds;
   const auto add = [&](const RecordSource& source) {
     build_corpus(source, scratch.path() / "corpus");
@@ -77,6 +79,10 @@ std::vector<std::string> corpus_seeds() {
         [](std::string_view line) { return std::vector<int32_t>{line.front()}; }, 256, 8};
     add(LineRecords({{{"source", first}, encoder}, {{"target", second}, encoder}}));
     add(LineRecords({{{"text", first}, encoder}, {{"label", second}, label, ColumnKind::kLabel}}));
+    add(LineRecords({{.text = {"text", first}, .encoder = encoder, .by_words = true},
+                     {.text = {"tags", second}, .encoder = label, .kind = ColumnKind::kLabels}}));
+    add(LineRecords({{{"text", first}, encoder}, {{"number", numbers}, {}, ColumnKind::kNumber}}));
+    add(TextPieces({"text", "pair"}, {{first, second}}, encoder, {.longest = 4}));
     add(WindowRecords("text", {{first, second}}, encoder, {.context = 4, .overlap = 1}));
   }
   return seeds;

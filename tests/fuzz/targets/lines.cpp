@@ -39,6 +39,25 @@ void read_beside(const std::filesystem::path& path) {
   }
 }
 
+// Columns of the file: by place, and by a name that its first line may have.
+void read_columns_of(const std::filesystem::path& path) {
+  for (const char* column : {":1", ":2", ":two"}) {
+    for (const LineEnds ends : {LineEnds::kRemoved, LineEnds::kKept}) {
+      try {
+        LineReader lines(path.string() + column, kLongest, LongLines::kPassOver, ends);
+        while (lines.number() < kMostLines && lines.next()) {
+          require(lines.line().find('\t') == std::string_view::npos, "a column has no tab");
+          require(lines.lines_of_text() <= lines.number(), "the line of names is no text");
+        }
+      } catch (const DataError& error) {
+        require(std::string_view(error.what()).find("column") != std::string_view::npos ||
+                    std::string_view(error.what()).find("UTF-16") != std::string_view::npos,
+                "a column that is missing is named");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void take_lines(std::string_view bytes) {
@@ -70,6 +89,7 @@ void take_lines(std::string_view bytes) {
     const size_t parts = read(TextPart::kKept) + read(TextPart::kHeldOut);
     require(all == kMostLines || all == parts, "a line is kept or held out");
   }
+  read_columns_of(path);
   read_beside(path);
   RecordReader columns(two_columns("source", "target", path, ""), kLongest);
   while (columns.line() < kMostLines && columns.next()) {
@@ -91,7 +111,8 @@ std::vector<std::string> lines_seeds() {
           "\x1F\x8B\x08 damaged",
           "z is no gzip",
           "a\tb\nc\td\n",
-          "only one column\n"};
+          "only one column\n",
+          "one\ttwo\r\n\r\na\tb\r\n\tc"};
 }
 
 }  // namespace attend::fuzz
