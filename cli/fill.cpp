@@ -54,10 +54,11 @@ void print_filled(const FillOptions& options, size_t line, const std::string& te
 void fill_lines(const FillOptions& options, const TextModel& model,
                 std::span<const std::string> lines, size_t first) {
   for (size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find_first_not_of(" \t\v\f\r") == std::string::npos) continue;
     const auto filled = fill_masks(model, lines.subspan(i, 1), options.n_best);
     if (filled.front().empty()) {
-      throw DataError("line {}: it has no mask; write {} where a token is to be told", first + i + 1,
-                      mask_names(model.tokenizer("text")).front());
+      throw DataError("line {}: it has no mask; write {} where a token is to be told",
+                      first + i + 1, mask_names(model.tokenizer("text")).front());
     }
     print_filled(options, first + i, lines[i], filled.front());
   }

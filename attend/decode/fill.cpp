@@ -56,9 +56,17 @@ std::vector<FilledToken> best_tokens(const Tokenizer& tokenizer, std::span<const
   std::vector<FilledToken> best;
   for (size_t i = 0; i < count; ++i) {
     const double probability = std::exp(double{logit(order[i])} - double{largest}) / sum;
-    best.push_back({.id = order[i], .piece = tokenizer.piece(order[i]), .probability = probability});
+    best.push_back(
+        {.id = order[i], .piece = tokenizer.piece(order[i]), .probability = probability});
   }
   return best;
+}
+
+// A model of pairs has a second text that is empty, and both share its positions.
+LineLimit fill_limit(const Signature& signature) {
+  const LineLimit limit = line_limit(signature.column(kTextColumn), 0);
+  if (!signature.joined || !signature.longest_together()) return limit;
+  return stricter(limit, {std::max<size_t>(*signature.longest_together(), 1), true});
 }
 
 }  // namespace
@@ -77,18 +85,18 @@ std::vector<FilledMasks> fill_masks(const TextModel& model, std::span<const std:
   const Signature signature = model.model->signature();
   const ColumnSpec& column = signature.column(kTextColumn);
   const Tokenizer& tokenizer = model.tokenizer(kTextColumn);
-  const LineLimit limit = line_limit(column, 0);
+  const LineLimit limit = fill_limit(signature);
   std::vector<FilledMasks> all;
   for (const std::string& text : texts) {
     FilledMasks& filled = all.emplace_back();
     const MaskedLine line = masked_line(tokenizer, text);
     if (line.masks.empty()) continue;
     if (!limit.allows(line.ids.size())) limit.fail("fill", line.ids.size());
-    Batch inputs(kTextColumn,
-                 one_sequence(framed(line.ids, column.framing, tokenizer.special())));
+    Batch inputs(kTextColumn, one_sequence(framed(line.ids, column.framing, tokenizer.special())));
     for (const ColumnSpec& other : signature.columns) {  // a model of pairs reads an empty one
       if (other.name == kTextColumn) continue;
-      inputs.add(other.name, one_sequence(framed(std::span<const int32_t>(), other.framing, tokenizer.special())));
+      inputs.add(other.name, one_sequence(framed(std::span<const int32_t>(), other.framing,
+                                                 tokenizer.special())));
     }
     std::vector<int32_t> rows;
     for (const size_t place : line.masks) {

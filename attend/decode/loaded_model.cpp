@@ -187,6 +187,11 @@ std::vector<WordNeighbours::Word> LoadedModel::neighbours(std::string_view query
   return word_neighbours()(query, count);
 }
 
+FilledMasks LoadedModel::fill(std::string_view text, size_t count) const {
+  const std::string line(text);
+  return std::move(fill_masks(state_->model, {&line, 1}, count).front());
+}
+
 double LoadedModel::score(std::string_view source, std::string_view target) const {
   const std::string line(source);
   state_->model.generator();  // throws where it writes no sequences

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "attend/decode/embed.h"
+#include "attend/decode/fill.h"
 #include "attend/decode/text_generator.h"
 #include "attend/decode/translator.h"
 
@@ -69,6 +70,11 @@ class LoadedModel {
   std::vector<Label> classify(std::initializer_list<std::string> texts) const;
   // All labels of a text, most probable first; their probabilities add up to 1.
   std::vector<Label> labels(std::string_view text) const;
+
+  // What a masked language model would write at each "[MASK]" of a text: the most probable tokens,
+  // best first. fill("the film is [MASK] .")[0][0].text is the text with the best one. A text
+  // without a mask has no candidates.
+  FilledMasks fill(std::string_view text, size_t count = 5) const;
 
   // The log-probability (natural logarithm) that the model gives to writing `target` for `source`,
   // its end included. score_text() (attend/decode/score.h) gives it token by token.

@@ -39,7 +39,8 @@ std::unique_ptr<SequenceEncoder> make_bert_encoder(const AnyConfig& settings, Rn
 std::unique_ptr<Model> make_bert(const AnyConfig& settings, Rng& rng) {
   const auto& config = settings.as<BertConfig>();
   auto encoder = make_bert_encoder(settings, rng);
-  auto model = std::make_unique<MaskedModel>(std::move(encoder), config.head, rng);
+  auto model =
+      std::make_unique<MaskedModel>(std::move(encoder), config.head, rng, config.norm_epsilon);
   BertInitializer initializer(config.init, rng);
   model->visit_head(initializer);
   return model;
@@ -117,12 +118,12 @@ BertEncoder::BertEncoder(const BertConfig& c, Rng& rng) : config(c) {
   visit(initializer);
 }
 
-// One text is segment 0, which is added as well.
+// One text is segment 0, which is added as well, and so are both of two that are not told apart.
 Tensor BertEncoder::embedded(const Tokens& tokens, const Tensor& segment_ids) const {
   Tensor x = embedding(tokens.ids, tokens.packing);
   if (config.segments > 0) {
     const size_t rows = tokens.ids.size();
-    const Tensor ids = segment_ids.defined()
+    const Tensor ids = segment_ids.defined() && config.segments > 1
                            ? segment_ids
                            : Tensor::ids(std::vector<int32_t>(rows), {rows});
     x = add(x, segments.weight.rows(ids, 1.0f));

@@ -28,7 +28,7 @@ ModelKind masked_kind() {
 }
 
 MaskedModel::MaskedModel(std::unique_ptr<SequenceEncoder> encoder, const MaskedHeadConfig& config,
-                         Rng& rng)
+                         Rng& rng, float norm_epsilon)
     : config_(config), encoder_(std::move(encoder)) {
   if (!encoder_->first_sees_all()) {
     throw ConfigError(
@@ -40,7 +40,7 @@ MaskedModel::MaskedModel(std::unique_ptr<SequenceEncoder> encoder, const MaskedH
   if (config.transform || projects) {
     transform_ = Linear(encoder_->width(), table.width(), rng);
   }
-  if (config.transform) norm_ = LayerNorm(table.width());
+  if (config.transform) norm_ = LayerNorm(table.width(), norm_epsilon);
   bias_ = parameter({table.weight.out()}, Init::kZeros, rng);
   if (!config_.pair) return;
   pooler_ = Linear(encoder_->width(), encoder_->width(), rng);

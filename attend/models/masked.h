@@ -42,7 +42,8 @@ struct MaskedConfig {
 class MaskedModel : public Model, public MaskedPredictor, public Encoder {
  public:
   // Throws ConfigError for an encoder that reads forwards only.
-  MaskedModel(std::unique_ptr<SequenceEncoder> encoder, const MaskedHeadConfig& config, Rng& rng);
+  MaskedModel(std::unique_ptr<SequenceEncoder> encoder, const MaskedHeadConfig& config, Rng& rng,
+              float norm_epsilon = 1e-5f);
 
   void visit(Visitor& v) override;
   void visit_head(Visitor& v);  // all but the encoder
@@ -68,7 +69,7 @@ class MaskedModel : public Model, public MaskedPredictor, public Encoder {
   std::unique_ptr<SequenceEncoder> encoder_;
   Linear transform_;  // to the width of the table
   LayerNorm norm_;
-  Tensor bias_;              // [vocabulary]; the output layer is the encoder's table
+  Tensor bias_;               // [vocabulary]; the output layer is the encoder's table
   Linear pooler_, relation_;  // of the start's row
 };
 
