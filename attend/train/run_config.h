@@ -59,9 +59,11 @@ struct DataConfig {
     v("number", number, "numbers, one for each line of the text");
     v("valid_number", valid_number, "the same for validation");
     v("longest", longest, "most tokens of a line; longer records are left out", limits::kLength);
-    v("documents", documents, "language model: what a document is; blank: lines up to a blank one");
+    v("documents", documents,
+      "language models, masked ones too: what a document is; blank: lines up to a blank one");
     v("context", context,
-      "language model: tokens read at once; none: 256, or as many as the model has positions for",
+      "language models: tokens read at once; none: 256, 128 if masked, or as many as the model has "
+      "positions for",
       limits::kLength);
     v("overlap", overlap, "language model: tokens that a window repeats from the one before it",
       limits::kLength.or_0());

@@ -1,0 +1,240 @@
+// Runs of models that answer: labels, tags, numbers, hidden tokens, of a text or of two.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "attend/base/parallel.h"
+#include "attend/models/bert.h"
+#include "attend/models/label.h"
+#include "attend/models/regression.h"
+#include "attend/models/tagger.h"
+#include "attend/tensor/tape.h"
+#include "tests/errors.h"
+#include "tests/files.h"
+#include "tests/train/small_run.h"
+
+namespace attend {
+namespace {
+
+// Texts of words, with answers of every kind beside them in one file.
+void write_answers(const fs::path& file, size_t count, uint64_t seed) {
+  std::ofstream out(file);
+  const RandomStream random(seed, 1);
+  out << "text\tpair\tlabel\ttags\tnumber\n";
+  for (size_t i = 0; i < count; ++i) {
+    std::string text, tags;
+    double number = 1000;
+    const size_t words = 1 + random.below(10 * i, 4);
+    for (size_t w = 1; w <= words; ++w) {
+      const auto letter = static_cast<char>('a' + random.below(10 * i + w, 4));
+      text += (w > 1 ? " " : "") + std::string(w, letter);
+      tags += (w > 1 ? " " : "") + std::string(letter < 'c' ? "low" : "high");
+      number += 100 * (letter - 'a');
+    }
+    const bool same = random.bernoulli(10 * i + 8, 0.5);
+    out << text << "\t" << (same ? text : "d d d") << "\t" << (same ? "same" : "other") << "\t"
+        << tags << "\t" << number << "\n";
+  }
+}
+
+class AnswerRuns : public DirectoryTest {
+ protected:
+  static EncoderConfig small_encoder() {
+    EncoderConfig encoder("bert");
+    auto& c = encoder.settings.as<BertConfig>();
+    c.width = 16, c.layers = 1, c.heads = 2, c.max_length = 64;
+    return encoder;
+  }
+  RunConfig base(const std::string& kind, const std::string& name = "model") const {
+    write_answers(directory_ / "train.tsv", 120, 1);
+    write_answers(directory_ / "valid.tsv", 20, 2);
+    RunConfig c;
+    c.out = directory_ / name;
+    c.model = ModelConfig(kind);
+    c.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
+    c.data.text = {column("train", "text")}, c.data.valid_text = {column("valid", "text")};
+    c.data.documents = DocumentKind::kLine;
+    c.batch.tokens = 200;
+    c.schedule.warmup = 2;
+    c.training.steps = 6, c.training.report_every = 1, c.training.save_every = 2;
+    c.validation.every = 3;
+    return c;
+  }
+  fs::path column(const char* file, const char* name) const {
+    return (directory_ / file).string() + ".tsv:" + name;
+  }
+  RunConfig masked(bool pair, const std::string& name = "model") const {
+    RunConfig c = base("bert", name);
+    c.model.settings = small_encoder().settings;
+    c.model.settings.as<BertConfig>().head.pair = pair;
+    if (pair) {
+      std::ofstream text(directory_ / "sentences");
+      for (int i = 0; i < 200; ++i)
+        text << (i % 7 == 0 ? "\n" : std::string(1 + i % 5, 'a' + i % 6) + "\n");
+      text.close();
+      c.data.text = {directory_ / "sentences"}, c.data.valid_text = {directory_ / "sentences"};
+      c.data.documents = DocumentKind::kBlank;
+    }
+    return c;
+  }
+  RunConfig regression(const std::string& name = "model") const {
+    RunConfig c = base("regression", name);
+    c.model.settings.as<RegressionConfig>().encoder = small_encoder();
+    c.data.number = column("train", "number"), c.data.valid_number = column("valid", "number");
+    return c;
+  }
+  RunConfig labels(bool pair, const std::string& name = "model") const {
+    RunConfig c = base("label", name);
+    c.model.settings.as<LabelConfig>().encoder = small_encoder();
+    c.model.settings.as<LabelConfig>().pair = pair;
+    c.data.label = column("train", "label"), c.data.valid_label = column("valid", "label");
+    if (pair) {
+      c.data.pair = column("train", "pair"), c.data.valid_pair = column("valid", "pair");
+    }
+    return c;
+  }
+  RunConfig tags(const std::string& name = "model") const {
+    RunConfig c = base("tagger", name);
+    c.model.settings.as<TaggerConfig>().encoder = small_encoder();
+    c.data.tags = column("train", "tags"), c.data.valid_tags = column("valid", "tags");
+    return c;
+  }
+};
+
+TEST_F(AnswerRuns, HaveTheSameBitsForAnyThreadsAndAfterAStop) {
+  const std::function<RunConfig(const std::string&)> kinds[] = {
+      [&](const std::string& name) { return masked(false, name); },
+      [&](const std::string& name) { return masked(true, name); },
+      [&](const std::string& name) { return regression(name); },
+      [&](const std::string& name) { return labels(true, name); },
+      [&](const std::string& name) { return tags(name); }};
+  for (size_t kind = 0; kind < std::size(kinds); ++kind) {
+    SCOPED_TRACE(kind);
+    const auto name = [&](int threads) { return fmt::format("run {} {}", kind, threads); };
+    for (const int threads : {1, 2, 4}) {
+      const ThreadCountScope scope(threads);
+      run(kinds[kind](name(threads)));
+    }
+    const auto whole = outcome(directory_ / name(1));
+    EXPECT_EQ(outcome(directory_ / name(2)), whole);
+    EXPECT_EQ(outcome(directory_ / name(4)), whole);
+
+    const RunConfig stopped = kinds[kind](name(0));
+    std::atomic<bool> stop{false};
+    StopAt observer(3, stop);
+    EXPECT_EQ(run_training(stopped, observer, stop).step, 3);
+    run(stopped);
+    EXPECT_EQ(outcome(directory_ / name(0)), whole);
+  }
+}
+
+TEST_F(AnswerRuns, NumbersAreStandardisedOnce) {
+  RunConfig config = regression();
+  run(config);
+  std::vector<double> numbers;
+  LineReader lines(config.data.number);
+  while (lines.next()) numbers.push_back(std::stod(std::string(lines.line())));
+  double mean = 0, squares = 0;
+  for (const double x : numbers) mean += x / static_cast<double>(numbers.size());
+  for (const double x : numbers) squares += (x - mean) * (x - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(numbers.size()));
+  const auto fitted = [&] {
+    const TextModel model = TextModel::load(config.out);
+    return std::pair(model.regressor().mean(), model.regressor().deviation());
+  };
+  EXPECT_NEAR(fitted().first, mean, 1e-9);
+  EXPECT_NEAR(fitted().second, deviation, 1e-9);
+  const auto before = fitted();
+
+  config.training.steps = 8;
+  config.model = ModelConfig("regression");  // as a person who resumes gives it: not fitted
+  config.model.settings.as<RegressionConfig>().encoder = small_encoder();
+  EXPECT_EQ(run(config).step, 8);
+  EXPECT_EQ(fitted(), before);
+}
+
+TEST_F(AnswerRuns, EqualNumbersHaveADeviationOfOne) {
+  RunConfig config = regression();
+  std::ofstream(directory_ / "same") << [] {
+    std::string lines;
+    for (int i = 0; i < 120; ++i) lines += "0.1\n";
+    return lines;
+  }();
+  config.data.number = directory_ / "same";
+  run(config);
+  const TextModel model = TextModel::load(config.out);
+  EXPECT_EQ(model.regressor().mean(), double{0.1f});
+  EXPECT_EQ(model.regressor().deviation(), 1.0);
+}
+
+// A text has the same number whatever its pair, and its own whatever stands beside it.
+TEST_F(AnswerRuns, UnbalancedPairsAreRead) {
+  run(labels(true));
+  const TextModel model = TextModel::load(directory_ / "model");
+  const NoGrad no_grad;
+  const auto logits = [&](const std::vector<std::pair<std::string, std::string>>& records) {
+    Batch batch(records.size());
+    TokenLines texts, pairs;
+    for (const auto& [text, pair] : records) {
+      texts.add(model.tokenizer("text").encode(text));
+      pairs.add(model.tokenizer("pair").encode(pair));
+    }
+    batch.add("text", texts.tokens()).add("pair", pairs.tokens());
+    return model.classifier()
+        .label_logits(training_batch(batch, model.model->signature(), model.tokenizers))
+        .to_vector();
+  };
+  const std::string more(50, 'a');
+  const auto three = logits({{more, ""}, {"", more}, {"a", "b"}});
+  const auto last = logits({{"a", "b"}});
+  EXPECT_EQ(three[4], last[0]);
+  EXPECT_EQ(three[5], last[1]);
+  EXPECT_NE(three[0], three[2]);  // the order of the texts counts
+}
+
+TEST_F(AnswerRuns, AClassThatOccursOnceIsALabel) {
+  RunConfig config = labels(false);
+  std::ofstream(directory_ / "labels") << "rare\n"
+                                       << [] {
+                                            std::string lines;
+                                            for (int i = 1; i < 120; ++i) lines += "usual\n";
+                                            return lines;
+                                          }();
+  std::ofstream(directory_ / "valid.labels") << "never seen\n"
+                                             << [] {
+                                                  std::string lines;
+                                                  for (int i = 1; i < 20; ++i) lines += "usual\n";
+                                                  return lines;
+                                                }();
+  config.data.label = directory_ / "labels", config.data.valid_label = directory_ / "valid.labels";
+  config.validation.metric = Metric::kAccuracy;
+  config.training.steps = 30;
+  const RunResult result = run(config);
+  EXPECT_EQ(TextModel::load(config.out).classifier().labels(), 2u);
+  // A label that was never seen is wrong whatever the model says: 19 of 20 are the usual one.
+  EXPECT_EQ(result.best_score, 95.0);
+}
+
+TEST_F(AnswerRuns, LongTextsAreLeftOutAndCounted) {
+  RunConfig config = labels(false);
+  std::ofstream text(directory_ / "long"), label(directory_ / "labels");
+  for (int i = 0; i < 60; ++i) text << "abc\n", label << (i % 2 == 0 ? "x\n" : "y\n");
+  text << std::string(10'000, 'a') << "\n", label << "x\n";
+  text.close(), label.close();
+  config.data.text = {directory_ / "long"}, config.data.label = directory_ / "labels";
+  config.data.valid_text.clear(), config.data.valid_label.clear();
+  config.data.held_out = 0, config.validation.metric = Metric::kLoss;
+  Messages messages;
+  const std::atomic<bool> never{false};
+  run_training(config, messages, never);
+  EXPECT_TRUE(messages.has("left out: 0 empty, 1 too long")) << messages.text;
+}
+
+TEST_F(AnswerRuns, TagsNeedATextForEachWord) {
+  RunConfig config = tags();
+  config.data.tags = column("train", "label");
+  expect_error<DataError>([&] { run(config); }, "give one for each word");
+}
+
+}  // namespace
+}  // namespace attend
