@@ -73,7 +73,7 @@ if(NOT result EQUAL 1 OR NOT err MATCHES "no place to keep the models of lessons
 endif()
 
 # Every command has a help with examples.
-foreach(command train translate generate classify embed neighbours score evaluate info completion "tokenizer;train"
+foreach(command train translate generate classify fill embed neighbours score evaluate info completion "tokenizer;train"
     "tokenizer;encode" "tokenizer;decode")
   expect(0 "Usage: attend .*Example" ${command} --help)
 endforeach()
@@ -299,7 +299,7 @@ file(WRITE ${WORK}/gold "0-0\n0-3\n")
 expect(1 "gold:2: the link 0-3 points outside the line, which has 1 source words and 1 target words" ${rank})
 
 # No model where one is named.
-foreach(command translate classify embed neighbours "generate;x" info "score;--source;${WORK}/ref;--target;${WORK}/ref")
+foreach(command translate classify fill embed neighbours "generate;x" info "score;--source;${WORK}/ref;--target;${WORK}/ref")
   list(POP_FRONT command name)
   expect(1 "empty: not a model directory.*attend train" ${name} ${WORK}/empty ${command})
   expect(2 "model is required" ${name})
