@@ -31,6 +31,7 @@ const Target kTargets[] = {
     {"safetensors", take_safetensors, safetensors_seeds},
     {"sentencepiece", take_sentencepiece, sentencepiece_seeds, 16384},
     {"stored_map", take_stored_map, stored_map_seeds},
+    {"tags", take_tags, tags_seeds, 512},
     {"vocabulary", take_vocabulary, vocabulary_seeds, 8192},
 };
 

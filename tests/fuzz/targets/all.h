@@ -52,6 +52,9 @@ std::vector<std::string> sentencepiece_seeds();
 void take_stored_map(std::string_view bytes);
 std::vector<std::string> stored_map_seeds();
 
+void take_tags(std::string_view bytes);
+std::vector<std::string> tags_seeds();
+
 void take_vocabulary(std::string_view bytes);
 std::vector<std::string> vocabulary_seeds();
 
