@@ -1,14 +1,17 @@
-// `attend classify`: a label for each line of standard input.
+// `attend classify`: a label, tags or a number for each line of standard input.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "attend/base/error.h"
+#include "attend/data/words.h"
 #include "attend/decode/labels.h"
 #include "attend/decode/line_limit.h"
 #include "attend/io/json_text.h"
+#include "attend/metrics/tags.h"
 #include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
@@ -19,7 +22,7 @@ namespace attend::cli {
 namespace {
 
 struct ClassifyOptions {
-  std::filesystem::path model, input = "-";
+  std::filesystem::path model, input = "-", pair;
   std::vector<std::filesystem::path> adapters;
   size_t n_best = 1;
   Batching batching;
@@ -47,41 +50,166 @@ void print(const ClassifyOptions& options, const TextModel& model, size_t line,
   fmt::print("\n");
 }
 
+// The words of a line with their tags, as columns, and a blank line; or as one object with the
+// spans that the tags mark, if they do.
+void print_tags(const ClassifyOptions& options, const TextModel& model, size_t line,
+                const std::string& text, const std::vector<RankedLabel>& best) {
+  const std::vector<std::string_view> words = words_of(text);
+  std::vector<std::string> tags;
+  for (const RankedLabel& tag : best) tags.push_back(tag_text(model, tag.number));
+  if (!options.json) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      fmt::print("{}\t{}\n", output_text(std::string(words[i])), output_text(tags[i]));
+    }
+    fmt::print("\n");
+    return;
+  }
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < words.size(); ++i) {
+    all.push_back(
+        {{"word", words[i]}, {"tag", tags[i]}, {"probability", std::exp(best[i].log_probability)}});
+  }
+  nlohmann::ordered_json object = {{"line", line}, {"text", text}, {"words", all}};
+  const std::vector<std::string_view> views(tags.begin(), tags.end());
+  if (std::ranges::all_of(views, [](std::string_view tag) { return span_tag(tag).has_value(); })) {
+    object["spans"] = nlohmann::ordered_json::array();
+    for (const TagSpan& span : spans_of(span_tags(views), TagScheme::kAny)) {
+      object["spans"].push_back({{"type", span.type}, {"begin", span.begin}, {"end", span.end}});
+    }
+  }
+  fmt::print("{}\n", output_text(json_text(object)));
+}
+
+void print_number(const ClassifyOptions& options, size_t line, const std::string& text,
+                  double number) {
+  if (!options.json) {
+    fmt::print("{:.6g}\n", number);
+    return;
+  }
+  const nlohmann::ordered_json object = {{"line", line}, {"text", text}, {"number", number}};
+  fmt::print("{}\n", output_text(json_text(object)));
+}
+
+// Answers lines one after another and prints the answers.
+class Answers {
+ public:
+  Answers(const ClassifyOptions& options, const TextModel& model)
+      : options_(options), model_(model) {}
+
+  // Nothing for `pairs` where the model reads one text.
+  void print_all(std::span<const std::string> texts, std::span<const std::string> pairs) {
+    const size_t batch = options_.batching.batch_tokens;
+    const AskedTexts asked{texts, pairs};
+    if (model_.model->tagger() != nullptr) {
+      const auto all = best_tags(model_, texts, batch);
+      for (size_t i = 0; i < texts.size(); ++i) {
+        print_tags(options_, model_, done_++, texts[i], all[i]);
+      }
+    } else if (model_.model->regressor() != nullptr) {
+      const auto all = predicted_numbers(model_, asked, batch);
+      for (size_t i = 0; i < texts.size(); ++i) print_number(options_, done_++, texts[i], all[i]);
+    } else {
+      const auto all = label_log_probabilities(model_, asked, batch);
+      for (size_t i = 0; i < texts.size(); ++i) print(options_, model_, done_++, texts[i], all[i]);
+    }
+    std::fflush(stdout);
+  }
+
+  size_t done() const { return done_; }  // lines
+
+ private:
+  const ClassifyOptions& options_;
+  const TextModel& model_;
+  size_t done_ = 0;
+};
+
+// Lines are answered up to the first that is too long.
+class FittingLines {
+ public:
+  FittingLines(const TextModel& model, size_t longest) : model_(model), longest_(longest) {}
+
+  // How many lines come before one whose text, or second text, is too long.
+  size_t count(std::span<const std::string> texts, std::span<const std::string> pairs) {
+    const Signature signature = model_.model->signature();
+    const std::span<const std::string> columns[] = {texts, pairs};
+    for (size_t i = 0; i < texts.size(); ++i) {
+      size_t together = 0;
+      for (size_t c = 0; c < (pairs.empty() ? 1 : 2); ++c) {
+        const ColumnSpec& column = signature.columns[c];
+        limit_ = line_limit(column, longest_);
+        together += tokens_ = model_.tokenizer(column.name).encode(columns[c][i]).size();
+        if (!limit_.allows(tokens_)) return i;
+      }
+      if (const auto most = signature.longest_together(); !pairs.empty() && most) {
+        limit_ = {*most, true};
+        tokens_ = together;
+        if (!limit_.allows(tokens_)) return i;
+      }
+    }
+    return texts.size();
+  }
+  [[noreturn]] void fail(const std::string& place) const { limit_.fail(place, tokens_); }
+
+ private:
+  const TextModel& model_;
+  size_t longest_, tokens_ = 0;
+  LineLimit limit_;
+};
+
 int run_classify(const ClassifyOptions& options) {
   const TextModel model = load_adapted(options.model, options.adapters);
-  model.classifier();  // says which command is for it if it gives no labels
+  const bool labels = model.model->tagger() == nullptr && model.model->regressor() == nullptr;
+  if (labels) model.classifier();  // says which command is for it if it gives no labels
+  if (!labels && (options.n_best > 1 || options.probabilities)) {
+    throw ConfigError("classify: the n best and --probabilities are of labels; this is a {} model",
+                      model.config.kind.name);
+  }
   model.model->pack();
-  const ColumnSpec column = *model.read();
-  const LineLimit limit = line_limit(column, options.batching.longest_line);
-  const Tokenizer& tokenizer = model.tokenizer(column.name);
-  LineReader input = open_text(options.input);
-  for (size_t done = 0;;) {
-    std::vector<std::string> lines = read_window(input, options.batching.window);
-    if (lines.empty()) return 0;
-    size_t fitting = 0, tokens = 0;
-    while (fitting < lines.size() &&
-           limit.allows(tokens = tokenizer.encode(lines[fitting]).size())) {
-      ++fitting;
+  Answers answers(options, model);
+  FittingLines fitting(model, options.batching.longest_line);
+  const auto answer = [&](LinePairs lines, const std::string& name) {
+    const size_t fit = fitting.count(lines.sources, lines.targets);
+    const bool too_long = fit < lines.sources.size();
+    lines.sources.resize(fit);
+    if (!lines.targets.empty()) lines.targets.resize(fit);
+    answers.print_all(lines.sources, lines.targets);
+    if (too_long) fitting.fail(fmt::format("{}:{}", name, answers.done() + 1));
+  };
+  if (!reads_pairs(model)) {
+    if (!options.pair.empty()) {
+      throw ConfigError("classify: the model reads one text; leave out --pair");
     }
-    const bool too_long = fitting < lines.size();
-    lines.resize(fitting);
-    const auto all = label_log_probabilities(model, lines, options.batching.batch_tokens);
-    for (size_t i = 0; i < lines.size(); ++i) print(options, model, done++, lines[i], all[i]);
-    std::fflush(stdout);
-    if (too_long) limit.fail(fmt::format("{}:{}", input.name(), done + 1), tokens);
+    LineReader input = open_text(options.input);
+    while (true) {
+      std::vector<std::string> lines = read_window(input, options.batching.window);
+      if (lines.empty()) return 0;
+      answer({std::move(lines), {}}, input.name());
+    }
+  }
+  PairedLines input(options.input, options.pair,
+                    {.first = "text", .second = "second text", .option = "--pair"});
+  while (true) {
+    LinePairs lines = input.read_window(options.batching.window);
+    if (lines.sources.empty()) return 0;
+    answer(std::move(lines), input.source_name());
   }
 }
 
 }  // namespace
 
 Command add_classify(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("classify", "Label lines of text with a trained model");
+  CLI::App* parser =
+      app.add_subcommand("classify", "Give texts labels, tags or numbers with a trained model");
   auto options = std::make_shared<ClassifyOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
   add_adapters(*parser, options->adapters);
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
+      ->type_name("FILE");
+  parser
+      ->add_option("--pair", options->pair,
+                   "second texts, for a model of pairs; without it, both with a tab between")
       ->type_name("FILE");
   parser->add_option("-n,--n-best", options->n_best, "labels of each line, likeliest first (1)")
       ->type_name("N")
@@ -95,8 +223,10 @@ Command add_classify(CLI::App& app) {
       "Examples:\n"
       "  echo 'a fine film' | attend classify model\n"
       "  attend classify model -n 3 --input reviews.txt\n"
+      "  attend classify model --input pairs.tsv:premise --pair pairs.tsv:hypothesis\n"
       "Each line has a label and its probability, with a tab between; with -n, more of these "
-      "follow.");
+      "follow. A model that tags prints a line for each word and its tag, and a blank line after "
+      "each text; one that gives numbers, a number.");
   return {parser, [options] { return run_classify(*options); }};
 }
 

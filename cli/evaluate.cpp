@@ -82,7 +82,9 @@ void check_needless(const EvaluateOptions& options) {
   };
   if (!options.with_model()) {
     const char* const why = "goes with a model";
-    refuse({"--source", "--target", "--text", "--label", "--batch-tokens", "--longest-line"}, why);
+    refuse({"--source", "--target", "--text", "--label", "--pair", "--tags", "--number",
+            "--batch-tokens", "--longest-line"},
+           why);
     refuse({"--context", "--stride", "--documents", "--errors"}, why);
     refuse_search_flags(options.search, why);
   }
@@ -157,6 +159,12 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
           "and labels with a tab between")
       ->type_name("FILE");
   parser.add_option("--label", options.label, "the right labels, line by line as the text")
+      ->type_name("FILE");
+  parser.add_option("--pair", options.pair, "second texts, for a model of pairs")
+      ->type_name("FILE");
+  parser.add_option("--tags", options.tags, "the right tags, one for each word of --text")
+      ->type_name("FILE");
+  parser.add_option("--number", options.number, "the right numbers, line by line as the text")
       ->type_name("FILE");
   CLI::Option* hypotheses = parser
                                 .add_option("--hypotheses", options.hypotheses,
@@ -237,7 +245,8 @@ void Evaluation::add_table(const EvaluateOptions& options, const SpanCounts& spa
 }
 
 Command add_evaluate(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("evaluate", "Measure a model, texts, labels, or alignments");
+  CLI::App* parser =
+      app.add_subcommand("evaluate", "Measure a model, texts, labels, or alignments");
   auto options = std::make_shared<EvaluateOptions>();
   add_inputs(*parser, *options);
   parser
@@ -276,8 +285,8 @@ Command add_evaluate(CLI::App& app) {
   options->reading.add(*parser, TextReading());
   options->search.add_all_but("n_best", *parser, SearchConfig());  // the best is measured
   show_in_help(*parser, {"--beam"});
-  hide_in_help(*parser, {"--grouped", "--lowercase", "--tokenize", "--tag-format", "--scheme",
-                         "--batch-tokens", "--longest-line"});
+  hide_in_help(*parser, {"--pair", "--tags", "--number", "--grouped", "--lowercase", "--tokenize",
+                         "--tag-format", "--scheme", "--batch-tokens", "--longest-line"});
   parser->footer(
       "Examples:\n"
       "  attend evaluate model --source test.de --target test.en --beam 5 --metric bleu\n"

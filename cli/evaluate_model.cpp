@@ -122,6 +122,10 @@ Evaluation evaluate_model(const EvaluateOptions& options) {
         model.config.kind.name);
   }
   if (model.model->classifier() != nullptr) return evaluate_classifier(options, model);
+  if (model.model->tagger() != nullptr) return evaluate_tagger(options, model);
+  if (model.model->regressor() != nullptr) return evaluate_regressor(options, model);
+  refuse_options(options, {"--pair", "--tags", "--number"},
+                 "does not go with a model that writes texts");
   model.generator();  // says what it is if it does not write either
   refuse_options(options, {"--table", "--errors", "--tag-format", "--scheme"},
                  "does not go with a model that writes texts");

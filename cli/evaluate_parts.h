@@ -43,8 +43,9 @@ struct TextReading {
 };
 
 struct EvaluateOptions {
-  std::filesystem::path model, source, target, label, hypotheses, alignments, gold;
   std::vector<std::filesystem::path> adapters;
+  std::filesystem::path model, source, target, label, pair, tags, number, hypotheses, alignments,
+      gold;
   std::vector<std::filesystem::path> text, references;
   std::vector<std::string> metrics;
   std::string tokenize = "13a", tag_format, scheme = "any";
@@ -92,6 +93,32 @@ int rank_layers(const EvaluateOptions& options);
 // A model that labels texts. Labels that it does not have count as wrong, and are left out of the
 // perplexity.
 Evaluation evaluate_classifier(const EvaluateOptions& options, const TextModel& model);
+// A model that gives each word a tag, and one that gives each text a number.
+Evaluation evaluate_tagger(const EvaluateOptions& options, const TextModel& model);
+Evaluation evaluate_regressor(const EvaluateOptions& options, const TextModel& model);
+
+// The one file of texts that a model answers. Throws for options that mean nothing for it; `gives`
+// is what it gives: "labels".
+std::filesystem::path answered_text(const EvaluateOptions& options, std::string_view gives);
+
+// The lines of --text; of --pair, for a model of pairs; and the right answers.
+struct AnsweredLines {
+  std::vector<std::string> texts, pairs, gold;
+};
+AnsweredLines answered_lines(const EvaluateOptions& options, const TextModel& model,
+                             const std::filesystem::path& gold, std::string_view gives);
+
+// An answer that is wrong. Lines count from 1.
+struct Mistake {
+  size_t line;
+  std::string gold, predicted;
+  double badness;  // what they are sorted by, the largest first
+  std::string text;
+};
+// Lists the worst ones, if they were asked for; `what` is what badness is: "probability".
+void add_mistakes(const EvaluateOptions& options, std::string_view what,
+                  std::vector<Mistake> mistakes, Evaluation& evaluation);
+
 // Throws ConfigError for metrics that were asked for and mean nothing for this model.
 void check_metrics(const EvaluateOptions& options, std::span<const std::string_view> possible,
                    std::string_view what);

@@ -1,4 +1,4 @@
-// Lines of text through a model that labels them.
+// Texts through a model that answers: gives labels, tags or numbers.
 #pragma once
 
 #include <span>
@@ -9,9 +9,19 @@
 
 namespace attend {
 
-// The log-probability (natural logarithm) of each label, for each line. A batch has at most
-// `batch_tokens` tokens, or one line. Throws ConfigError, which says what the model is for, where
-// it gives no labels.
+// What a model is asked about: texts, and for a model of pairs as many second texts.
+struct AskedTexts {
+  std::span<const std::string> texts, pairs = {};
+};
+// Whether the model reads two texts.
+bool reads_pairs(const TextModel& model);
+
+// The log-probability (natural logarithm) of each label, for each text. Here and below, a batch has
+// at most `batch_tokens` tokens, or one text, and ConfigError says what the model is for where it
+// gives no such answers.
+std::vector<std::vector<double>> label_log_probabilities(const TextModel& model,
+                                                         const AskedTexts& asked,
+                                                         size_t batch_tokens);
 std::vector<std::vector<double>> label_log_probabilities(const TextModel& model,
                                                          std::span<const std::string> lines,
                                                          size_t batch_tokens);
@@ -23,5 +33,15 @@ struct RankedLabel {
 };
 // The most probable labels, best first.
 std::vector<RankedLabel> best_labels(std::span<const double> log_probabilities, size_t count);
+
+// The most probable tag of each word (data/words.h) of each text, and the text of a tag.
+std::vector<std::vector<RankedLabel>> best_tags(const TextModel& model,
+                                                std::span<const std::string> texts,
+                                                size_t batch_tokens);
+std::string tag_text(const TextModel& model, size_t number);
+
+// The number of each text, or pair.
+std::vector<double> predicted_numbers(const TextModel& model, const AskedTexts& asked,
+                                      size_t batch_tokens);
 
 }  // namespace attend
