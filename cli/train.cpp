@@ -202,8 +202,8 @@ Command add_train(CLI::App& app) {
   parser->add_flag("--overwrite", options->overwrite,
                    "replace a model in --out that has no checkpoint to resume from");
   options->flags.add(*parser, RunConfig());
-  show_in_help(*parser, {"--out", "--init-from", "--time", "--vocabulary.kind", "--batch.tokens",
-                         "--optimizer.rate", "--data.held-out"});
+  show_in_help(*parser, {"--out", "--init-from", "--time", "--vocabulary.kind", "--optimizer.rate",
+                         "--data.held-out"});
   hide_in_help(*parser, {"--pair", "--tags", "--number"});
   parser->footer(
       "Examples:\n"

@@ -326,7 +326,7 @@ expect_completion("score" attend --threads 2 sc)
 expect_completion("classify" attend cl)
 expect_completion("decode" attend tokenizer d)
 expect_completion("--mean" attend score model --m)
-expect_completion("byte bpe" attend train --vocabulary.kind b)
+expect_completion("byte bpe byte_bpe" attend train --vocabulary.kind b)
 expect_completion("tiny" attend train --preset ti)
 
 expect(0 "^.TH ATTEND 1 " completion man)

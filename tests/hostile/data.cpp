@@ -182,7 +182,7 @@ std::vector<Case> corpus_cases() {
        "record 0 has 2 values in column"},
       {"corpus-number-of-two", &kCorpus,
        changed([](Parts& p) { p.columns[0] = ColumnDescriptor::numbers("source"); }),
-       "column source does not hold ids or numbers"},
+       "record 0 has 2 values in column source"},
       {"corpus-number-of-2-bytes", &kCorpus, changed([](Parts& p) {
          p.columns[1].kind_value = static_cast<uint32_t>(ColumnKind::kNumber);
        }),

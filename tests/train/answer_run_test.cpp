@@ -53,7 +53,6 @@ class AnswerRuns : public DirectoryTest {
     c.model = ModelConfig(kind);
     c.vocabulary.tokenizer.kind = TokenizerKind::kCharacter;
     c.data.text = {column("train", "text")}, c.data.valid_text = {column("valid", "text")};
-    c.data.documents = DocumentKind::kLine;
     c.batch.tokens = 200;
     c.schedule.warmup = 2;
     c.training.steps = 6, c.training.report_every = 1, c.training.save_every = 2;
@@ -65,6 +64,7 @@ class AnswerRuns : public DirectoryTest {
   }
   RunConfig masked(bool pair, const std::string& name = "model") const {
     RunConfig c = base("bert", name);
+    c.data.documents = DocumentKind::kLine;
     c.model.settings = small_encoder().settings;
     c.model.settings.as<BertConfig>().head.pair = pair;
     if (pair) {
@@ -180,6 +180,8 @@ TEST_F(AnswerRuns, UnbalancedPairsAreRead) {
       pairs.add(model.tokenizer("pair").encode(pair));
     }
     batch.add("text", texts.tokens()).add("pair", pairs.tokens());
+    const std::vector<int32_t> any(records.size(), model.tokenizer("label").first_piece());
+    batch.add("label", Tokens(any, Packing::even(any.size(), 1)));
     return model.classifier()
         .label_logits(training_batch(batch, model.model->signature(), model.tokenizers))
         .to_vector();
