@@ -92,7 +92,8 @@ Command add_fill(CLI::App& app) {
       ->required()
       ->type_name("DIRECTORY");
   add_adapters(*parser, options->adapters);
-  parser->add_option("text", options->texts, "texts (default: lines of --input)")->type_name("TEXT");
+  parser->add_option("text", options->texts, "texts (default: lines of --input)")
+      ->type_name("TEXT");
   parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
       ->type_name("FILE");
   parser->add_option("-n,--n-best", options->n_best, "candidates of each mask, likeliest first (5)")

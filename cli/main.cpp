@@ -90,9 +90,9 @@ int run(int argc, char** argv) {
   app.fallthrough();  // options of `attend` may also follow the subcommand
 
   const std::vector<Command> commands = {
-      add_train(app),    add_translate(app),  add_generate(app), add_classify(app), add_fill(app),
-      add_embed(app),    add_neighbours(app), add_inspect(app),  add_explore(app),  add_score(app),
-      add_evaluate(app), add_tokenizer(app),  add_average(app),  add_adapter(app),  add_info(app),
+      add_train(app),    add_translate(app),  add_generate(app),  add_classify(app), add_fill(app),
+      add_embed(app),    add_neighbours(app), add_inspect(app),   add_explore(app),  add_score(app),
+      add_evaluate(app), add_tokenizer(app),  add_average(app),   add_adapter(app),  add_info(app),
       add_check(app),    add_bench(app),      add_completion(app)};
   add_help(app);
   for (const Command& command : commands) add_help_all(*command.parser);

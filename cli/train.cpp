@@ -212,7 +212,8 @@ Command add_train(CLI::App& app) {
       "  attend train --text reviews.tsv:1 --label reviews.tsv:stars --out model\n"
       "  attend train --init-from base --text reviews.tsv:1 --label reviews.tsv:2 --out model\n"
       "  attend train model --steps +1000\n"
-      "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and stops; "
+      "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and "
+      "stops; "
       "`attend train model` resumes. A YAML file may have any setting.");
   return {parser, [options] { return run_train(*options); }};
 }

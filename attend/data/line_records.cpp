@@ -36,9 +36,9 @@ class LineStream : public RecordStream {
         reader_(texts_of(columns), longest_line, held_out) {
     for (const LineColumn& column : columns) {
       const bool number = column.kind == ColumnKind::kNumber;
-      described_.push_back(number ? ColumnDescriptor::numbers(column.text.name)
-                                  : ColumnDescriptor::ids(column.text.name, column.kind,
-                                                          column.encoder.vocabulary));
+      described_.push_back(
+          number ? ColumnDescriptor::numbers(column.text.name)
+                 : ColumnDescriptor::ids(column.text.name, column.kind, column.encoder.vocabulary));
     }
     for (const LineColumn& column : columns) {
       if (!column.by_words) continue;
@@ -92,8 +92,8 @@ class LineStream : public RecordStream {
       if (column.kind == ColumnKind::kNumber) {
         record.values.push_back({std::bit_cast<int32_t>(number_of(texts[c], record, c))});
       } else if (column.by_words) {
-        WordTokens tokens = encode_words(column.encoder.encode, words_of(texts[c]),
-                                         column.encoder.special.unknown);
+        WordTokens tokens =
+            encode_words(column.encoder.encode, words_of(texts[c]), column.encoder.special.unknown);
         record.values.push_back(std::move(tokens.ids));
         words.push_back(std::move(tokens.last));
       } else {

@@ -13,7 +13,7 @@ struct LineColumn {
   TextColumn text;
   TextEncoder encoder;
   ColumnKind kind = ColumnKind::kTokens;
-  size_t longest = 512;  // tokens; records with more are left out
+  size_t longest = 512;   // tokens; records with more are left out
   bool by_words = false;  // each word by itself (data/words.h), with a column that tells their ends
 };
 

@@ -24,9 +24,9 @@ using FilledMasks = std::vector<std::vector<FilledToken>>;
 // Where masks stand in texts: "[MASK]", or the piece of the tokenizer's own mask token, "<mask>".
 std::vector<std::string> mask_names(const Tokenizer& tokenizer);
 
-// Texts with masks, and the best `count` candidates of each. Special tokens are no candidates. A text
-// without a mask has none. Throws ConfigError, which says what the model is for, where it predicts no
-// masked tokens, and DataError for a text that is too long.
+// Texts with masks, and the best `count` candidates of each. Special tokens are no candidates. A
+// text without a mask has none. Throws ConfigError, which says what the model is for, where it
+// predicts no masked tokens, and DataError for a text that is too long.
 std::vector<FilledMasks> fill_masks(const TextModel& model, std::span<const std::string> texts,
                                     size_t count);
 

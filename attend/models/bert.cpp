@@ -49,18 +49,17 @@ std::unique_ptr<Model> make_bert(const AnyConfig& settings, Rng& rng) {
 }  // namespace
 
 ModelKind bert_kind() {
-  ModelKind kind{
-      "bert",
-      "Transformer encoder that predicts masked tokens",
-      [] { return AnyConfig(BertConfig()); },
-      make_bert,
-      {{"bert-tiny", "2 layers, 128 wide (Turc et al., 2019)",
-        [] { return AnyConfig(bert_of(2, 128)); }},
-       {"bert-mini", "4 layers, 256 wide: some megabytes of sentences, in an hour",
-        [] { return AnyConfig(bert_of(4, 256)); }},
-       {"bert-small", "4 layers, 512 wide", [] { return AnyConfig(bert_of(4, 512)); }},
-       {"bert-base", "12 layers, 768 wide, as published (Devlin et al., 2019)",
-        [] { return AnyConfig(bert_of(12, 768)); }}}};
+  ModelKind kind{"bert",
+                 "Transformer encoder that predicts masked tokens",
+                 [] { return AnyConfig(BertConfig()); },
+                 make_bert,
+                 {{"bert-tiny", "2 layers, 128 wide (Turc et al., 2019)",
+                   [] { return AnyConfig(bert_of(2, 128)); }},
+                  {"bert-mini", "4 layers, 256 wide: some megabytes of sentences, in an hour",
+                   [] { return AnyConfig(bert_of(4, 256)); }},
+                  {"bert-small", "4 layers, 512 wide", [] { return AnyConfig(bert_of(4, 512)); }},
+                  {"bert-base", "12 layers, 768 wide, as published (Devlin et al., 2019)",
+                   [] { return AnyConfig(bert_of(12, 768)); }}}};
   kind.make_encoder = make_bert_encoder;
   return kind;
 }

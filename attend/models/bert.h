@@ -1,6 +1,6 @@
-// Encoders of BERT's shape (Devlin et al., 2019): self-attention in both directions over one text, or
-// over two with an end token between them. The settings also cover later forms, with norms before
-// the sublayers, rotary positions and gated feed-forward layers.
+// Encoders of BERT's shape (Devlin et al., 2019): self-attention in both directions over one text,
+// or over two with an end token between them. The settings also cover later forms, with norms
+// before the sublayers, rotary positions and gated feed-forward layers.
 #pragma once
 
 #include "attend/base/limits.h"

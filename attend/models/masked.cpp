@@ -19,10 +19,12 @@ std::unique_ptr<Model> make_masked(const AnyConfig& settings, Rng& rng) {
 }  // namespace
 
 ModelKind masked_kind() {
-  ModelKind kind{"masked", "the encoder of another model, which predicts masked tokens",
-          [] { return AnyConfig(MaskedConfig()); }, make_masked,
-          {{"masked", "the encoder of a small Transformer",
-            [] { return AnyConfig(MaskedConfig()); }}}};
+  ModelKind kind{
+      "masked",
+      "the encoder of another model, which predicts masked tokens",
+      [] { return AnyConfig(MaskedConfig()); },
+      make_masked,
+      {{"masked", "the encoder of a small Transformer", [] { return AnyConfig(MaskedConfig()); }}}};
   kind.inner = encoder_inside<MaskedConfig>;
   return kind;
 }

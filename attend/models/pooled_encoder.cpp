@@ -3,8 +3,8 @@
 #include "attend/base/error.h"
 #include "attend/base/names.h"
 #include "attend/models/text_pair.h"
-#include "attend/text/tokenizer.h"
 #include "attend/ops/pool.h"
+#include "attend/text/tokenizer.h"
 
 namespace attend {
 namespace {

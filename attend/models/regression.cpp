@@ -39,8 +39,9 @@ void RegressionConfig::check() const {
     throw ConfigError("regression: a dropout of {} is not within [0, 1)", dropout);
   }
   if (!std::isfinite(mean) || !(deviation > 0 && std::isfinite(deviation))) {
-    throw ConfigError("regression: numbers of mean {} and deviation {}; the deviation must be above 0",
-                      mean, deviation);
+    throw ConfigError(
+        "regression: numbers of mean {} and deviation {}; the deviation must be above 0", mean,
+        deviation);
   }
 }
 

@@ -62,13 +62,11 @@ class SquaredError : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_tag_objective(const RunConfig& config,
-                                              const Signature& signature) {
+std::unique_ptr<Objective> make_tag_objective(const RunConfig& config, const Signature& signature) {
   return std::make_unique<TagObjective>(config, signature);
 }
 
-std::unique_ptr<Objective> make_squared_error(const RunConfig& config,
-                                              const Signature& signature) {
+std::unique_ptr<Objective> make_squared_error(const RunConfig& config, const Signature& signature) {
   refuse_class_weights(config);
   return std::make_unique<SquaredError>(signature);
 }

@@ -11,8 +11,7 @@ namespace attend {
 AnswerTask::AnswerTask(bool pair, Answers answers) : answers_(answers) {
   columns = {{"text"}};
   if (pair) columns.push_back({"pair"});
-  settings = {"text",  "valid_text",     "longest",
-              "held_out", answers.setting, answers.valid_setting};
+  settings = {"text", "valid_text", "longest", "held_out", answers.setting, answers.valid_setting};
   if (pair) settings.insert(settings.end(), {"pair", "valid_pair"});
   records = pair ? "pairs" : "texts";
 }
@@ -48,8 +47,8 @@ std::vector<TextColumn> AnswerTask::texts(const DataConfig& data, Split split) c
   std::vector<TextColumn> found = {
       {"text", training ? data.text.front() : data.valid_text.front()}};
   if (has_pair()) found.push_back({"pair", training ? data.pair : data.valid_pair});
-  found.push_back({std::string(answers_.column),
-                   data.*(training ? answers_.training : answers_.validation)});
+  found.push_back(
+      {std::string(answers_.column), data.*(training ? answers_.training : answers_.validation)});
   return found;
 }
 

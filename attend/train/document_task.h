@@ -1,5 +1,5 @@
-// Tasks whose text is documents: files, lines or paragraphs, cut into records of tokens. Not for use
-// outside train/.
+// Tasks whose text is documents: files, lines or paragraphs, cut into records of tokens. Not for
+// use outside train/.
 #pragma once
 
 #include "attend/data/documents.h"

@@ -56,17 +56,17 @@ class MaskedTask : public DocumentTask {
                                        const Tokenizers& tokenizers, Split split) const override {
     std::vector<std::string> names;
     for (const TaskColumn& column : columns) names.emplace_back(column.name);
-    return std::make_unique<TextPieces>(
-        names, files(config.data, split), encoder_of(tokenizers.at("text")),
-        PieceConfig{.longest = longest_piece(config, signature)});
+    return std::make_unique<TextPieces>(names, files(config.data, split),
+                                        encoder_of(tokenizers.at("text")),
+                                        PieceConfig{.longest = longest_piece(config, signature)});
   }
 
  private:
   // Of all columns together, without their frames.
   static size_t longest_piece(const RunConfig& config, const Signature& signature) {
     const size_t wanted = config.data.context.value_or(kUsualPiece);
-    const auto most = signature.joined ? signature.longest_together()
-                                       : signature.columns.front().longest();
+    const auto most =
+        signature.joined ? signature.longest_together() : signature.columns.front().longest();
     return std::min(wanted, most.value_or(std::numeric_limits<size_t>::max()));
   }
 };

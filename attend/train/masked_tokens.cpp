@@ -104,8 +104,7 @@ class MaskedTokens : public Objective {
     std::vector<int32_t> rows, labels;
     for (size_t i = 0; i < all.count(); ++i) {
       const auto ids = all.sequence(i);
-      const MaskedText masked =
-          masked_text(ids, tokenizer, masking_, stream_of(ids, context));
+      const MaskedText masked = masked_text(ids, tokenizer, masking_, stream_of(ids, context));
       for (const size_t place : masked.places) {
         rows.push_back(static_cast<int32_t>(all.packing.begin(i) + place));
         labels.push_back(ids[place]);
@@ -128,8 +127,7 @@ class MaskedTokens : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config,
-                                              const Signature& signature) {
+std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config, const Signature& signature) {
   refuse_class_weights(config);
   return std::make_unique<MaskedTokens>(config, signature);
 }

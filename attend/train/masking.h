@@ -13,8 +13,8 @@
 namespace attend {
 
 struct MaskedText {
-  std::vector<int32_t> read;    // the ids of the text, some of them hidden
-  std::vector<size_t> places;   // of the tokens to predict, in order
+  std::vector<int32_t> read;   // the ids of the text, some of them hidden
+  std::vector<size_t> places;  // of the tokens to predict, in order
 };
 
 // Chooses tokens of `ids`, which may have starts and ends among them; those are never chosen.

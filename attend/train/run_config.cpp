@@ -151,7 +151,8 @@ void MaskingConfig::check() const {
   }
   if (!(masked >= 0 && random >= 0 && masked + random <= 1)) {
     throw ConfigError(
-        "train: masking.masked is {} and masking.random {}; both are shares, and together at most 1",
+        "train: masking.masked is {} and masking.random {}; both are shares, and together at most "
+        "1",
         masked, random);
   }
 }

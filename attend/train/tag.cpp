@@ -34,9 +34,7 @@ class TagJudge : public AnswerJudge {
    private:
     size_t right_ = 0, all_ = 0;
   };
-  std::unique_ptr<Measurement> measurement() const override {
-    return std::make_unique<Accuracy>();
-  }
+  std::unique_ptr<Measurement> measurement() const override { return std::make_unique<Accuracy>(); }
 };
 
 class TagTask : public AnswerTask {

@@ -113,7 +113,8 @@ struct LstmCell {
 TEST(Gates, LstmStepFollowsItsEquations) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      GateRows gates(rows, 4 * width, 1), c_prev(rows, width, 3), c(rows, width, 4), h(rows, width, 5);
+      GateRows gates(rows, 4 * width, 1), c_prev(rows, width, 3), c(rows, width, 4),
+          h(rows, width, 5);
       const GateRows x = gates, hx(rows, 4 * width, 2);
       const auto bx = bias(4 * width, 6), bh = bias(4 * width, 7);
       lstm_step({{rows, width, gates.out(), hx.in(), bx.data(), bh.data()},
@@ -241,9 +242,10 @@ TEST(Gates, GruStepFollowsItsEquations) {
 TEST(Gates, GruBackwardMatchesDifferences) {
   for_each_target([] {
     for (const auto [rows, width] : kShapes) {
-      GateRows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3), dh(rows, width, 4);
+      GateRows gates(rows, 3 * width, 1), h(rows, width, 2), h_n(rows, width, 3),
+          dh(rows, width, 4);
       const GateRows x = gates, hx(rows, 3 * width, 5), h_prev(rows, width, 6), dy(rows, width, 7),
-                 dh_in = dh;
+                     dh_in = dh;
       gru_step({{rows, width, gates.out(), hx.in()}, h_prev.in(), {h.out()}, h_n.out()});
       gru_backward({{rows, width, dy.in(), dh.out(), gates.out()},
                     gates.in(),
