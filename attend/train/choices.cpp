@@ -59,6 +59,10 @@ class Chooser {
   bool has_target() const {
     return task_.columns.size() > 1 && has_text(1) && task_.columns[1].written;
   }
+  // Pairs of lines are profiled as one text.
+  size_t profiled_columns() const {
+    return std::min(task_.columns.size(), profile_.columns.size());
+  }
   double characters(size_t column) const {
     return profile_.all(profile_.columns[column].characters);
   }
@@ -86,8 +90,8 @@ class Chooser {
     const bool pairs = has_target() && free("vocabulary.target_kind");
     // Where both sides are read as one sequence, or share their words, they have one vocabulary.
     const bool joined = !model_is_free() && signature_of(fitted(config_).model).joined;
-    std::vector<TokenChoice> found;
-    for (size_t i = 0; i < task_.columns.size(); ++i) {
+    std::vector<VocabularyChoice> found;
+    for (size_t i = 0; i < profiled_columns(); ++i) {
       if (has_text(i)) found.push_back(text_choice(i));
     }
     if (pairs && !joined && has_labels(profile_, 1)) {
@@ -111,7 +115,7 @@ class Chooser {
     say_tokens(found, pairs);
   }
 
-  TokenChoice text_choice(size_t column) const {
+  VocabularyChoice text_choice(size_t column) const {
     if (is_language_model()) return tokens_of_book(profile_, characters(column));
     const double text = has_target() ? characters(0) + characters(1) : characters(column);
     return tokens_of(profile_, column, text);
@@ -134,8 +138,8 @@ class Chooser {
     return kind == TokenizerKind::kLine ? "whole lines" : std::string(name_of(kind)) + "s";
   }
 
-  void say_tokens(const std::vector<TokenChoice>& found, bool pairs) {
-    const auto text = [this](const TokenChoice& choice, std::string_view of) {
+  void say_tokens(const std::vector<VocabularyChoice>& found, bool pairs) {
+    const auto text = [this](const VocabularyChoice& choice, std::string_view of) {
       return fmt::format("{}{} ({})", kind_text(choice.kind), of, choice.reason);
     };
     if (pairs && config_.vocabulary.target_kind) {
@@ -178,7 +182,7 @@ class Chooser {
   }
 
   void count_tokens() {
-    for (size_t i = 0; i < task_.columns.size(); ++i) {
+    for (size_t i = 0; i < profiled_columns(); ++i) {
       if (has_text(i)) tokens_ += tokens_in(i, kind_of_column(i));
     }
     tokens_ = std::max(tokens_, 1.0);
@@ -188,7 +192,7 @@ class Chooser {
   void choose_longest() {
     constexpr size_t kLongest = 1024;
     if (is_language_model() || !free("data.longest")) return;
-    for (size_t i = 0; i < task_.columns.size(); ++i) {
+    for (size_t i = 0; i < profiled_columns(); ++i) {
       if (!has_text(i)) continue;
       const double of_line = tokens_in(i, kind_of_column(i)) / std::max(1.0, characters(i));
       const auto longest = 1.25 * of_line * static_cast<double>(profile_.columns[i].long_line);

@@ -43,7 +43,7 @@ size_t fitting_vocabulary(double characters, const ColumnProfile& column) {
   return rounded(std::clamp(std::min(by_size, 0.8 * there), 300.0, 32000.0));
 }
 
-TokenChoice tokens_of(const TextProfile& profile, size_t index, double characters) {
+VocabularyChoice tokens_of(const TextProfile& profile, size_t index, double characters) {
   constexpr double kShortLine = 20, kLittleText = 200e3;  // characters
   const ColumnProfile& column = profile.columns[index];
   if (has_closed_words(column)) {
@@ -64,7 +64,7 @@ double characters_of_subword(size_t vocabulary) {
   return 2.5 + 0.5 * std::log2(std::max(1.0, static_cast<double>(vocabulary) / 1000));
 }
 
-TokenChoice tokens_of_book(const TextProfile& profile, double characters) {
+VocabularyChoice tokens_of_book(const TextProfile& profile, double characters) {
   constexpr double kShortBook = 3e6;
   if (characters < kShortBook) {
     return {TokenizerKind::kCharacter, 0, fmt::format("there are only {}", about(characters))};

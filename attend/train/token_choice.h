@@ -8,16 +8,16 @@
 
 namespace attend {
 
-struct TokenChoice {
+struct VocabularyChoice {
   TokenizerKind kind = TokenizerKind::kBpe;
   size_t vocabulary = 0;  // of subwords
   std::string reason;     // for a person
 };
 
 // For a column of a text that has so many characters in all the columns that share a vocabulary.
-TokenChoice tokens_of(const TextProfile& profile, size_t column, double characters);
+VocabularyChoice tokens_of(const TextProfile& profile, size_t column, double characters);
 // For the text of a language model, which is one long line.
-TokenChoice tokens_of_book(const TextProfile& profile, double characters);
+VocabularyChoice tokens_of_book(const TextProfile& profile, double characters);
 
 // Whether a column has a few lines again and again, each the name of a class.
 bool has_labels(const TextProfile& profile, size_t column);
