@@ -10,6 +10,16 @@
 namespace attend {
 namespace {
 
+// Words of an update. The fewer different words there are, the more often each occurs in it, and
+// all its steps are added up: with ten words, updates of a thousand diverge.
+size_t usual_update(size_t distinct_words) {
+  constexpr size_t kOccurrences = 4, kFewest = 100, kMost = 1000;
+  return std::clamp(kOccurrences * distinct_words, kFewest, kMost);
+}
+
+// Five are usual for large texts; a small one has to be read more often until neighbours differ.
+double usual_epochs(double words) { return std::clamp(5e6 / words, 5.0, 25.0); }
+
 // Text is read as that of a language model is: documents, cut into windows of a context.
 class WordVectorsTask : public Task {
  public:
@@ -64,7 +74,6 @@ class WordVectorsTask : public Task {
   // updates would move frequent words too far: all their steps of an update are added up.
   std::vector<std::string> choose(RunConfig& config, const GivenSettings& given,
                                   const TextProfile& profile) const override {
-    constexpr double kEpochs = 5;
     constexpr size_t kLargeText = 1'000'000;  // words
     const auto free = [&given](std::string_view path) { return !given.has(path); };
     const double words = std::max(1.0, profile.all(profile.columns[0].words));
@@ -76,7 +85,6 @@ class WordVectorsTask : public Task {
       if (free("vocabulary.minimum_count")) tokenizer.minimum_count = words < kLargeText ? 2 : 5;
       if (free("vocabulary.lowercase")) tokenizer.lowercase = true;
     }
-    if (free("data.context")) config.data.context = 1000;
     OptimizerConfig& optimizer = config.optimizer;
     if (free("optimizer.kind")) optimizer.kind = OptimizerKind::kSgd;
     if (free("optimizer.rate") && optimizer.kind == OptimizerKind::kSgd) optimizer.rate = 0.025;
@@ -85,10 +93,14 @@ class WordVectorsTask : public Task {
     if (free("optimizer.check_finite")) optimizer.check_finite = false;
     if (free("schedule.kind")) config.schedule.kind = ScheduleKind::kLinear;
     if (free("schedule.warmup")) config.schedule.warmup = 0;
-    if (free("batch.tokens") && config.memory.bytes == 0) config.batch.tokens = 1000;
+    if (free("batch.tokens") && config.memory.bytes == 0) {
+      config.batch.tokens = usual_update(profile.columns[0].distinct_words);
+    }
+    // An update has at least one window.
+    if (free("data.context")) config.data.context = std::min<size_t>(1000, config.batch.tokens);
     const double batches = std::ceil(words / static_cast<double>(config.batch.tokens));
     if (free("training.steps")) {
-      config.training.steps = static_cast<int64_t>(std::max(100.0, kEpochs * batches));
+      config.training.steps = static_cast<int64_t>(std::max(100.0, usual_epochs(words) * batches));
     }
     const int64_t steps = config.training.steps;
     if (free("training.report_every")) {

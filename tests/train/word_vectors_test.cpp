@@ -121,6 +121,45 @@ TEST(WordVectorRun, RefusesATextWithoutWordsAndOtherModels) {
   expect_error<ConfigError>([&] { run(other); }, "needs a model of word vectors");
 }
 
+// Each word is in an update many times, and all its steps are added up.
+TEST(WordVectorRun, OfTenWordsLearnsWithWhatIsChosen) {
+  const TemporaryDirectory directory;
+  std::ofstream text(directory.path() / "text");
+  const RandomStream random(9, 0);
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    const uint64_t half = random.below(i / 8, 2) * 5;  // lines have words of one half or the other
+    text << "w" << half + random.below((1 << 20) + i, 5) << (i % 8 == 7 ? "\n" : " ");
+  }
+  text.close();
+  struct Losses : TrainingObserver {
+    double first = 0, last = 0;
+    void on_report(const TrainingReport& report) override {
+      if (first == 0) first = report.loss;
+      last = report.loss;
+    }
+  };
+  for (const std::string preset : {"skipgram", "cbow", "fasttext"}) {
+    for (const std::string output : {"negative_sampling", "hierarchical_softmax"}) {
+      SCOPED_TRACE(preset + " " + output);
+      RunConfig config;
+      config.out = directory.path() / (preset + output);
+      config.data.text = {directory.path() / "text"};
+      config.model = ModelConfig::of_preset(preset);
+      for (const Field& field : fields_of(config.model.settings).fields) {
+        if (field.path == "output") field.set(std::vector<std::string>{output});
+      }
+      GivenSettings given;
+      given.add("model.preset");
+      Losses losses;
+      const std::atomic<bool> never{false};
+      run_training(choose_settings(config, given).config, losses, never);
+      // A tree over so few words begins near to what it can reach.
+      EXPECT_LT(losses.last, (output == "negative_sampling" ? 0.9 : 1.0) * losses.first);
+      for (const auto& near : load(config.out).neighbours("w1", 4)) EXPECT_LT(near.text, "w5");
+    }
+  }
+}
+
 TEST(WordVectorRun, OneWordIsEnoughToTrain) {
   const TemporaryDirectory directory;
   RunConfig config = word_run(directory.path(), "skipgram");
