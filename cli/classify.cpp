@@ -167,13 +167,13 @@ int run_classify(const ClassifyOptions& options) {
   model.model->pack();
   Answers answers(options, model);
   FittingLines fitting(model, options.batching.longest_line);
-  const auto answer = [&](LinePairs lines, const std::string& name) {
+  const auto answer = [&](LinePairs lines) {
     const size_t fit = fitting.count(lines.sources, lines.targets);
     const bool too_long = fit < lines.sources.size();
     lines.sources.resize(fit);
     if (!lines.targets.empty()) lines.targets.resize(fit);
     answers.print_all(lines.sources, lines.targets);
-    if (too_long) fitting.fail(fmt::format("{}:{}", name, answers.done() + 1));
+    if (too_long) fitting.fail(place_of_line(options.input, answers.done() + 1));
   };
   if (!reads_pairs(model)) {
     if (!options.pair.empty()) {
@@ -183,7 +183,7 @@ int run_classify(const ClassifyOptions& options) {
     while (true) {
       std::vector<std::string> lines = read_window(input, options.batching.window);
       if (lines.empty()) return 0;
-      answer({std::move(lines), {}}, input.name());
+      answer({std::move(lines), {}});
     }
   }
   PairedLines input(options.input, options.pair,
@@ -191,7 +191,7 @@ int run_classify(const ClassifyOptions& options) {
   while (true) {
     LinePairs lines = input.read_window(options.batching.window);
     if (lines.sources.empty()) return 0;
-    answer(std::move(lines), input.source_name());
+    answer(std::move(lines));
   }
 }
 

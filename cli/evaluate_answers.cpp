@@ -45,8 +45,8 @@ LinePairs tagged_texts(const EvaluateOptions& options) {
     const size_t words = words_of(lines.sources[i]).size(),
                  tags = words_of(lines.targets[i]).size();
     if (words == tags) continue;
-    throw DataError("{}:{}: {} for {}; give one for each word, with spaces between them",
-                    (options.tags.empty() ? text : options.tags).string(), i + 1,
+    throw DataError("{}: {} for {}; give one for each word, with spaces between them",
+                    place_of_line(options.tags.empty() ? text : options.tags, i + 1),
                     counted(tags, "tag"), counted(words, "word"));
   }
   return lines;

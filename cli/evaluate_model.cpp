@@ -159,7 +159,7 @@ void check_lengths(const EvaluateOptions& options, const TextModel& model, const
   const Tokenizer& tokenizer = model.tokenizer(column.name);
   for (size_t i = 0; i < lines.size(); ++i) {
     const size_t tokens = tokenizer.encode(lines[i]).size();
-    if (!limit.allows(tokens)) limit.fail(fmt::format("{}:{}", file.string(), i + 1), tokens);
+    if (!limit.allows(tokens)) limit.fail(place_of_line(file, i + 1), tokens);
   }
 }
 

@@ -123,9 +123,10 @@ int run_score(const ScoreOptions& options) {
     }
     std::fflush(stdout);
     if (too_long) {
-      const std::string& file = too_long->target ? input.target_name() : input.source_name();
+      const bool own_file = too_long->target && !options.target.empty();
       (too_long->target ? target : source)
-          .limit.fail(fmt::format("{}:{}", file, done + 1), too_long->tokens);
+          .limit.fail(place_of_line(own_file ? options.target : options.source, done + 1),
+                      too_long->tokens);
     }
   }
 }

@@ -156,7 +156,7 @@ void PairedLines::fail_unequal() {
   while (target_->next()) continue;
   throw DataError(
       "{} has {} lines but {} has {}; line n of the one must belong to line n of the other",
-      source_.name(), source_.number(), target_->name(), target_->number());
+      source_.name(), source_.lines_of_text(), target_->name(), target_->lines_of_text());
 }
 
 LinePairs read_pairs(const std::filesystem::path& source, const std::filesystem::path& target,

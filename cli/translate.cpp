@@ -161,18 +161,20 @@ class Input {
           "attend: reading standard input, one sentence a line; Ctrl-D ends. A text may also be an "
           "argument.\n");
     }
-    reader_ = std::make_unique<LineReader>(open_text(options.input.empty() ? "-" : options.input));
+    if (!options.input.empty()) file_ = options.input;
+    reader_ = std::make_unique<LineReader>(open_text(file_));
   }
 
   std::vector<std::string> next(size_t most) {
     return reader_ ? read_window(*reader_, most) : std::exchange(texts_, {});
   }
   std::string place(size_t number) const {
-    return reader_ ? fmt::format("{}:{}", reader_->name(), number) : fmt::format("text {}", number);
+    return reader_ ? place_of_line(file_, number) : fmt::format("text {}", number);
   }
 
  private:
   std::vector<std::string> texts_;
+  std::filesystem::path file_ = "-";
   std::unique_ptr<LineReader> reader_;
 };
 

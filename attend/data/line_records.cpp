@@ -105,8 +105,8 @@ class LineStream : public RecordStream {
 
   float number_of(const std::string& text, const CorpusRecord& record, size_t column) const {
     if (const auto number = parsed_number(text)) return *number;
-    throw DataError("{}:{}: '{}' is not a number, which the {} must be",
-                    columns_[column].text.file.string(), record.line, shown_name(text),
+    throw DataError("{}: '{}' is not a number, which the {} must be",
+                    reader_.place_of(column, record.line), shown_name(text),
                     columns_[column].text.name);
   }
 
@@ -144,10 +144,10 @@ class LineStream : public RecordStream {
   void check_label(const CorpusRecord& record, size_t column) const {
     if (record.values[column].size() == 1) return;
     throw DataError(
-        "{}:{}: a {} of {} tokens, but a label is one; with vocabulary.target_kind 'line' the "
+        "{}: a {} of {} tokens, but a label is one; with vocabulary.target_kind 'line' the "
         "whole "
         "line is one",
-        columns_[column].text.file.string(), record.line, columns_[column].text.name,
+        reader_.place_of(column, record.line), columns_[column].text.name,
         record.values[column].size());
   }
 
@@ -157,8 +157,8 @@ class LineStream : public RecordStream {
     const size_t words = record.values.back().size(), labels = record.values[column].size();
     if (words == labels) return;
     throw DataError(
-        "{}:{}: {} {}, but the text has {}; give one for each word, with spaces between them",
-        columns_[column].text.file.string(), record.line, labels, columns_[column].text.name,
+        "{}: {} {}, but the text has {}; give one for each word, with spaces between them",
+        reader_.place_of(column, record.line), labels, columns_[column].text.name,
         counted(words, "word"));
   }
 

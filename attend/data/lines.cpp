@@ -17,6 +17,10 @@ namespace {
 constexpr size_t kReadBytes = size_t{1} << 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
+std::string name_of_input(const std::filesystem::path& file) {
+  return file == "-" ? "standard input" : file.string();
+}
+
 }  // namespace
 
 FileColumn file_column(const std::filesystem::path& path) {
@@ -37,6 +41,11 @@ FileColumn file_column(const std::filesystem::path& path) {
   return column;
 }
 
+std::string place_of_line(const std::filesystem::path& path, size_t n) {
+  const FileColumn column = file_column(path);
+  return fmt::format("{}:{}", name_of_input(column.file), n + (column.name.empty() ? 0 : 1));
+}
+
 LineCounts& LineCounts::operator+=(const LineCounts& other) {
   lines += other.lines;
   invalid_utf8 += other.invalid_utf8;
@@ -50,7 +59,7 @@ LineCounts& LineCounts::operator+=(const LineCounts& other) {
 LineReader::LineReader(const std::filesystem::path& path, size_t longest, LongLines long_lines,
                        LineEnds ends)
     : column_(file_column(path)),
-      name_(column_.file == "-" ? "standard input" : column_.file.string()),
+      name_(name_of_input(column_.file)),
       longest_(longest),
       long_lines_(long_lines),
       ends_(ends),

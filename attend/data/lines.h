@@ -46,6 +46,8 @@ struct FileColumn {
   std::string name = {};  // empty: there is no line of names
 };
 FileColumn file_column(const std::filesystem::path& path);
+// FILE:LINE for messages, of the n-th line of text, from 1: that of the names comes before it.
+std::string place_of_line(const std::filesystem::path& path, size_t n);
 
 // Reads lines, or a column of them. Not for use by several threads at once.
 class LineReader {

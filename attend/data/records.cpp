@@ -70,6 +70,11 @@ RecordCounts RecordReader::counts() const {
   return counts;
 }
 
+std::string RecordReader::place_of(size_t column, size_t line) const {
+  const LineReader& first = *files_.front();
+  return place_of_line(columns_[column].file, line - (first.number() - first.lines_of_text()));
+}
+
 bool RecordReader::next_lines() {
   const bool more = files_.front()->next();
   for (size_t i = 1; i < files_.size(); ++i) {

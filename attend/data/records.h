@@ -62,7 +62,10 @@ class RecordReader {
   bool next();
 
   std::string_view text(size_t column) const { return texts_[column]; }  // until next()
-  size_t line() const { return files_.front()->number(); }               // from 1
+  size_t line() const { return files_.front()->number(); }  // of the first file, from 1
+  // FILE:LINE of a column, for messages about the record that is at `line` of the first file. Files
+  // differ where some of them begin with the names of their columns.
+  std::string place_of(size_t column, size_t line) const;
   // Of the records so far, and the columns as given.
   RecordCounts counts() const;
   const std::vector<TextColumn>& columns() const { return columns_; }

@@ -88,6 +88,24 @@ TEST_F(AnswerRecords, WhatIsNoNumberIsNamed) {
   }
 }
 
+// One of two files may begin with the names of its columns.
+TEST_F(AnswerRecords, ErrorsNameTheLineOfTheirOwnFile) {
+  const auto read = [&](const std::string& text, const std::string& number) {
+    open_corpus(
+        LineRecords({{.text = {"text", text}, .encoder = byte_encoder()},
+                     {.text = {"number", number}, .encoder = {}, .kind = ColumnKind::kNumber}}),
+        directory_ / "corpus");
+  };
+  const std::string text = write("text", "a\nb\n").string(),
+                    named_text = write("a.tsv", "text\tid\na\t1\nb\t2\n").string(),
+                    number = write("numbers", "1\nx\n").string(),
+                    named_number = write("b.tsv", "id\tstars\n1\t1\n2\tx\n").string();
+  expect_error<DataError>([&] { read(text, named_number + ":stars"); }, "b.tsv:3: 'x' is not");
+  expect_error<DataError>([&] { read(named_text + ":text", number); }, "numbers:2: 'x' is not");
+  expect_error<DataError>([&] { read(named_text + ":text", named_number + ":stars"); },
+                          "b.tsv:3: 'x' is not");
+}
+
 TEST_F(AnswerRecords, ADamagedNumberIsRefused) {
   const float nan = std::bit_cast<float>(0x7fc00000);
   measured("a\n", "1\n");
