@@ -119,6 +119,11 @@ std::string fingerprint_of(const BaseModel& base) {
   return fmt::format("{:016x}", hash.value());
 }
 
+void start_adapter(Model& model, const AdapterDescription& adapter, Rng& rng) {
+  add_low_rank(model, adapter.lora, rng);
+  freeze_base(model, adapter.trained);
+}
+
 bool is_adapter(const ModelDirectory& directory) {
   return !fs::exists(directory.weights()) && fs::exists(directory.adapter());
 }

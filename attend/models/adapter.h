@@ -40,6 +40,10 @@ bool is_adapter(const ModelDirectory& directory);
 AdapterDescription load_adapter_description(const ModelDirectory& directory);
 void save_adapter_description(const ModelDirectory& directory, const AdapterDescription& adapter);
 
+// Adds the changes of low rank, which at first change nothing, and leaves only them and what is
+// `trained` to training.
+void start_adapter(Model& model, const AdapterDescription& adapter, Rng& rng);
+
 // The tensors that belong to an adapter: of a model with changes of low rank, those, what is
 // `trained`, and buffers.
 std::vector<NamedTensor> adapter_tensors(Model& model, const AdapterDescription& adapter);

@@ -101,9 +101,10 @@ size_t copy_rows(const Tensor& from, const TableRows& known, const Tensor& to,
   for (int32_t id = wanted.first; static_cast<size_t>(id) < wanted.tokenizer->size(); ++id) {
     const auto found = ids.find(wanted.meaning(id));
     if (found == ids.end() || wanted.row(id) >= to.extent(0)) continue;
+    ++copied;
+    if (!to.allocated()) continue;
     std::copy_n(from.data() + known.row(found->second) * width, width,
                 to.data() + wanted.row(id) * width);
-    ++copied;
   }
   return copied;
 }
@@ -231,8 +232,7 @@ class Transfer {
       report_.reshaped.push_back(t.name);
       return report_.fresh.push_back(t.name);
     }
-    const Tensor values = base_.read(*source);
-    std::ranges::copy(values.span(), t.tensor.data());
+    if (t.tensor.allocated()) std::ranges::copy(base_.read(*source).span(), t.tensor.data());
     report_.taken.push_back(t.name);
     used_.push_back(source);
   }
@@ -246,7 +246,8 @@ class Transfer {
     if (!fits || is_new) return report_.fresh.push_back(t.name);
     const TableRows known(base_.model().tokenizer(column.base), column.kind, from[0]);
     const TableRows wanted(to_.tokenizer(column.name), column.kind, to[0]);
-    const size_t rows = copy_rows(base_.read(source), known, t.tensor, wanted);
+    const Tensor from_rows = t.tensor.allocated() ? base_.read(source) : source.tensor;
+    const size_t rows = copy_rows(from_rows, known, t.tensor, wanted);
     if (rows == 0) return report_.fresh.push_back(t.name);
     report_.taken_in_part.push_back({t.name, rows, to[0] - wanted.unused});
     used_.push_back(&source);

@@ -75,7 +75,8 @@ void check_same_vocabularies(const BaseModel& base, const Tokenizers& tokenizers
 
 // Copies what fits into `to`. A tensor is found by its place in the encoder, wherever the encoder
 // is in either model, and otherwise by its name; it fits if it has the same shape. Labels are
-// matched by their text. Throws ConfigError where nothing fits.
+// matched by their text. Of a model without memory (ShapesOnly) it reports the same and copies
+// nothing. Throws ConfigError where nothing fits.
 TransferReport transfer_weights(const BaseModel& base, const TextModel& to,
                                 const TransferOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/train/average.h"
 #include "attend/train/objective.h"
+#include "attend/train/parameter_groups.h"
 #include "attend/train/update.h"
 
 namespace attend {
@@ -19,7 +20,7 @@ constexpr size_t kSmallBatch = 1024;  // tokens of a shard
 class MemoryTrial {
  public:
   MemoryTrial(const RunConfig& config, const Task& task, const Corpus& corpus,
-              const Tokenizers& tokenizers)
+              const Tokenizers& tokenizers, const AdapterDescription* adapter)
       : config_(config),
         corpus_(corpus),
         tokenizers_(tokenizers),
@@ -27,14 +28,18 @@ class MemoryTrial {
         model_(make_model(config.model, rng_)),
         signature_(model_->signature()),
         objective_(make_objective(config, task, signature_)),
-        optimizer_(parameters_of(), config.optimizer) {
+        optimizer_(made_optimizer(adapter)) {
     for (const ColumnSpec& column : signature_.columns) {
       if (column.kind == ColumnKind::kTokens) {
         model_->read_words(column.name, *tokenizers.at(column.name));
       }
     }
     objective_->prepare(corpus, tokenizers);
-    if (config.training.average > 0) average_.emplace(parameters(*model_), config.training.average);
+    std::vector<NamedTensor> averaged = parameters(*model_);
+    if (adapter != nullptr) {
+      std::erase_if(averaged, [](const NamedTensor& p) { return !p.tensor.needs_grad(); });
+    }
+    if (config.training.average > 0) average_.emplace(averaged, config.training.average);
   }
 
   // Bytes in use at the most, in one update with shards of so many tokens.
@@ -59,10 +64,10 @@ class MemoryTrial {
   }
 
  private:
-  std::vector<NamedTensor> parameters_of() {
-    std::vector<NamedTensor> all = freeze_matching(*model_, config_.training.frozen);
-    for (const NamedTensor& p : parameters(*objective_)) all.push_back(p);
-    return all;
+  Optimizer made_optimizer(const AdapterDescription* adapter) {
+    if (adapter != nullptr) start_adapter(*model_, *adapter, rng_);
+    return Optimizer::of_groups(trained_groups(*model_, *objective_, config_.training),
+                                config_.optimizer);
   }
 
   // Logits take the most memory, so that what is written counts before what is read.
@@ -111,12 +116,12 @@ MemoryLimit::MemoryLimit(size_t bytes) {
 }
 
 size_t tokens_within_memory(const RunConfig& config, const Task& task, const Corpus& corpus,
-                            const Tokenizers& tokenizers) {
+                            const Tokenizers& tokenizers, const AdapterDescription* adapter) {
   const auto most = static_cast<double>(config.memory.bytes) * (1 - kSpare);
   size_t all = 0;  // rows there are
   const RecordLengths lengths = corpus.lengths();
   for (size_t i = 0; i < lengths.size(); ++i) all += lengths.rows(i);
-  MemoryTrial trial(config, task, corpus, tokenizers);
+  MemoryTrial trial(config, task, corpus, tokenizers, adapter);
   const auto one = static_cast<double>(trial.peak(kSmallBatch));
   const auto two = static_cast<double>(trial.peak(2 * kSmallBatch));
   if (one > most) {

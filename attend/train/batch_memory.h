@@ -5,6 +5,7 @@
 
 #include "attend/base/storage.h"
 #include "attend/data/corpus.h"
+#include "attend/models/adapter.h"
 #include "attend/train/run_config.h"
 #include "attend/train/task.h"
 
@@ -22,8 +23,8 @@ class MemoryLimit {
 
 // The batch.tokens with which training takes at most config.memory: found by trial updates of a
 // model of the same shape, on the batch with the most to write. Throws ConfigError where even a
-// small batch takes more.
+// small batch takes more. `adapter`: what the run trains, or null for the model itself.
 size_t tokens_within_memory(const RunConfig& config, const Task& task, const Corpus& corpus,
-                            const Tokenizers& tokenizers);
+                            const Tokenizers& tokenizers, const AdapterDescription* adapter);
 
 }  // namespace attend

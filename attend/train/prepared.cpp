@@ -9,6 +9,7 @@
 #include "attend/data/windows.h"
 #include "attend/io/config.h"
 #include "attend/io/model_directory.h"
+#include "attend/nn/init.h"
 #include "attend/tensor/training.h"
 
 namespace attend {
@@ -158,18 +159,22 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
   return made;
 }
 
-// After the batches are sized, so that the model of the trial is not beside it.
+// After the batches are sized, so that the model of the trial is not beside it. An adapter's run is
+// planned as what it is.
 TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBudget& budget,
                                TrainingObserver& observer) {
+  if (config.lora.rank > 0) describe_adapter(before);
+  const AdapterDescription* const trained = adapter ? &*adapter : nullptr;
   if (config.memory.bytes > 0) {
     const bool sized = before && before->config.memory == config.memory;
-    config.batch.tokens = sized ? before->config.batch.tokens
-                                : tokens_within_memory(config, task, corpus, tokenizers.by_column);
+    config.batch.tokens =
+        sized ? before->config.batch.tokens
+              : tokens_within_memory(config, task, corpus, tokenizers.by_column, trained);
     release_unused_memory();
     observer.on_message(fmt::format("memory: batches of {} tokens", config.batch.tokens));
   }
   if (config.time.seconds > 0 && !before) {
-    plan_within_time(config, task, corpus, tokenizers.by_column, budget, observer);
+    plan_within_time(config, task, corpus, tokenizers.by_column, trained, budget, observer);
     release_unused_memory();
   }
   set_warmup(before, observer);
@@ -179,8 +184,20 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
   made.read_words();
   observer.on_message(fmt::format("model: {}, {} parameters", config.model.kind.name,
                                   parameter_count(*made.model)));
-  if (base) take_weights(made, observer);
-  if (config.lora.rank > 0) adapt(made, before, rng, observer);
+  if (base) {
+    const TransferReport report = take_weights(made);
+    for (const std::string& line : report.lines()) observer.on_message(line);
+    observer.on_transfer(report);
+  }
+  if (adapter) {
+    start_adapter(*made.model, *adapter, rng);
+    size_t count = 0;
+    for (const NamedTensor& p : parameters(*made.model)) {
+      if (p.tensor.needs_grad()) count += p.tensor.size();
+    }
+    observer.on_message(
+        fmt::format("adapter: rank {}, {} parameters are trained", adapter->lora.rank, count));
+  }
   base.reset();
   return made;
 }
@@ -196,17 +213,30 @@ void Prepared::fit_model(const std::optional<Before>& before) {
   }
 }
 
-void Prepared::take_weights(TextModel& made, TrainingObserver& observer) {
-  const TransferReport report = transfer_weights(
+TransferReport Prepared::take_weights(const TextModel& made) const {
+  return transfer_weights(
       *base, made,
       {.vocabulary = config.init_vocabulary, .reinitialize = config.training.reinitialize});
-  for (const std::string& line : report.lines()) observer.on_message(line);
-  observer.on_transfer(report);
-  if (config.lora.rank == 0) return;
+}
+
+// What a run trains beside the changes of low rank is what its base does not have. One that is
+// resumed has its description beside its checkpoints.
+void Prepared::describe_adapter(const std::optional<Before>& before) {
+  if (before) {
+    adapter = load_adapter_description({before->checkpoint.path.parent_path().parent_path()});
+    adapter->lora.dropout = config.lora.dropout;
+    return;
+  }
   if (is_adapter({config.init_from})) {
     throw ConfigError("train: {} is an adapter; merge it first: `attend adapter merge`",
                       config.init_from.string());
   }
+  const auto shapes = [this] {
+    const ShapesOnly no_memory;
+    Rng rng(0);
+    return TextModel{config.model, make_model(config.model, rng), tokenizers.by_column};
+  };
+  const TransferReport report = take_weights(shapes());
   adapter = {.base = std::filesystem::weakly_canonical(config.init_from),
              .fingerprint = fingerprint_of(*base),
              .lora = config.lora,
@@ -214,23 +244,6 @@ void Prepared::take_weights(TextModel& made, TrainingObserver& observer) {
   for (const TransferReport::Part& part : report.taken_in_part) {
     adapter->trained.push_back(part.name);
   }
-}
-
-// A run that is resumed has its description beside its checkpoints.
-void Prepared::adapt(TextModel& made, const std::optional<Before>& before, Rng& rng,
-                     TrainingObserver& observer) {
-  if (before) {
-    adapter = load_adapter_description({before->checkpoint.path.parent_path().parent_path()});
-    adapter->lora.dropout = config.lora.dropout;
-  }
-  add_low_rank(*made.model, adapter->lora, rng);
-  freeze_base(*made.model, adapter->trained);
-  size_t trained = 0;
-  for (const NamedTensor& p : parameters(*made.model)) {
-    if (p.tensor.needs_grad()) trained += p.tensor.size();
-  }
-  observer.on_message(
-      fmt::format("adapter: rank {}, {} parameters are trained", adapter->lora.rank, trained));
 }
 
 // Where it is not set it follows from the steps: more of them are as if they had been asked for at

@@ -58,9 +58,8 @@ struct Prepared {
   void fit_model(const std::optional<Before>& before);
   TextModel made_model(const std::optional<Before>& before, const TimeBudget& budget,
                        TrainingObserver& observer);
-  void take_weights(TextModel& made, TrainingObserver& observer);
-  void adapt(TextModel& made, const std::optional<Before>& before, Rng& rng,
-             TrainingObserver& observer);
+  TransferReport take_weights(const TextModel& made) const;
+  void describe_adapter(const std::optional<Before>& before);
   void set_warmup(const std::optional<Before>& before, TrainingObserver& observer);
   void try_objective() const;
   void prepare_validation(const ModelDirectory& directory, TrainingObserver& observer);

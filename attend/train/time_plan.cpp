@@ -28,8 +28,9 @@ double rows_of(const Corpus& corpus) {
 class Trial {
  public:
   Trial(const RunConfig& config, const Task& task, const Corpus& corpus,
-        const Tokenizers& tokenizers)
+        const Tokenizers& tokenizers, const AdapterDescription* adapter)
       : config_(config) {
+    config_.training.unfreeze = "";
     config_.training.report_every = config_.training.save_every = int64_t{1} << 40;
     Rng rng(config.training.seed);
     model_ = {config.model, make_model(config.model, rng), tokenizers};
@@ -37,6 +38,7 @@ class Trial {
     model_.read_words();
     objective_ = make_objective(config, task, signature_);
     objective_->prepare(corpus, tokenizers);
+    if (adapter != nullptr) start_adapter(*model_.model, *adapter, rng);
     parameters_ = static_cast<double>(parameter_count(*model_.model));
     trainer_.emplace(Trainer::Parts{model_, *objective_, corpus, nullptr, config_, nobody_,
                                     [](Trainer&, bool) {}});
@@ -75,11 +77,12 @@ class Trial {
 class Planner {
  public:
   Planner(RunConfig& config, const Task& task, const Corpus& corpus, const Tokenizers& tokenizers,
-          const TimeBudget& budget)
+          const AdapterDescription* adapter, const TimeBudget& budget)
       : config_(config),
         task_(task),
         corpus_(corpus),
         tokenizers_(tokenizers),
+        adapter_(adapter),
         budget_(budget),
         rows_(rows_of(corpus)) {}
 
@@ -127,7 +130,7 @@ class Planner {
     return std::max<size_t>(1, stream.batches_per_epoch() / config_.training.shards);
   }
   double trial(const RunConfig& config, double share) {
-    Trial trial(config, task_, corpus_, tokenizers_);
+    Trial trial(config, task_, corpus_, tokenizers_, adapter_);
     parameters_ = trial.parameters();
     return trial.seconds_of_step(share * static_cast<double>(config_.time.seconds));
   }
@@ -170,6 +173,7 @@ class Planner {
   const Task& task_;
   const Corpus& corpus_;
   const Tokenizers& tokenizers_;
+  const AdapterDescription* adapter_;
   const TimeBudget& budget_;
   double rows_, parameters_ = 0, step_seconds_ = 0;
   std::string model_text_;  // where another size was chosen
@@ -178,9 +182,9 @@ class Planner {
 }  // namespace
 
 void plan_within_time(RunConfig& config, const Task& task, const Corpus& corpus,
-                      const Tokenizers& tokenizers, const TimeBudget& budget,
-                      TrainingObserver& observer) {
-  Planner planner(config, task, corpus, tokenizers, budget);
+                      const Tokenizers& tokenizers, const AdapterDescription* adapter,
+                      const TimeBudget& budget, TrainingObserver& observer) {
+  Planner planner(config, task, corpus, tokenizers, adapter, budget);
   planner.plan();
   observer.on_message(planner.said());
 }

@@ -3,6 +3,7 @@
 // it counts, not the clock. Not for use outside train/.
 #pragma once
 
+#include "attend/models/adapter.h"
 #include "attend/train/choices.h"
 #include "attend/train/trainer.h"
 
@@ -10,9 +11,11 @@ namespace attend {
 
 // Changes the model's size, unless that was given, and the batches, steps and validations of
 // `config`, so that training ends config.time after the start of the budget. Says what was chosen.
-// Throws ConfigError where the time does not suffice for a few steps.
+// Throws ConfigError where the time does not suffice for a few steps. `adapter`: what the run
+// trains, or null for the model itself. Where layers join one after another (training.unfreeze),
+// updates are taken to last as long as those of all layers.
 void plan_within_time(RunConfig& config, const Task& task, const Corpus& corpus,
-                      const Tokenizers& tokenizers, const TimeBudget& budget,
-                      TrainingObserver& observer);
+                      const Tokenizers& tokenizers, const AdapterDescription* adapter,
+                      const TimeBudget& budget, TrainingObserver& observer);
 
 }  // namespace attend

@@ -117,6 +117,40 @@ TEST_F(Adapters, AreUsedWithTheirBaseAndMergedIntoAModel) {
                         "has a model; merge into another directory");
 }
 
+// Gradients and moments are those of the adapter alone, and so is the mean.
+TEST_F(Adapters, LeaveMoreMemoryToBatches) {
+  RunConfig base = some_run("large");
+  base.model.settings.as<GptConfig>().max_length = 65536;  // 4 MB of positions
+  base.data.context = 64;
+  base.training.steps = 1;
+  run(base);
+  std::ofstream text(path("text"));
+  for (int i = 0; i < 3000; ++i) text << "abcde" << i % 7 << "ab\n";
+  text.close();
+  const auto tokens = [&](size_t rank) {
+    RunConfig config = adapter_run(fmt::format("rank{}", rank));
+    config.init_from = path("large");
+    config.model = base.model;
+    config.data.context = 64;
+    config.lora.rank = rank;
+    config.training.average = 0.9;
+    config.training.steps = 2;
+    config.memory.bytes = size_t{32} << 20;
+    reset_peak_bytes();
+    const size_t before = pool_statistics().bytes_in_use;
+    run(config);
+    EXPECT_LE(pool_statistics().peak_bytes_in_use - before, config.memory.bytes);
+    RunConfig used;
+    read_config(used, config.out / "attend.yaml");
+    config.training.steps = 3;  // goes on with batches of that size
+    run(config);
+    return used.batch.tokens;
+  };
+  const size_t all = tokens(0);
+  EXPECT_GT(all, 1024u);
+  EXPECT_GT(tokens(2), 2 * all);
+}
+
 TEST_F(Adapters, HaveHeadsOfTheirOwn) {
   RunConfig config = adapter_run("critic", true);
   config.training.steps = 80;
