@@ -191,7 +191,8 @@ class Chooser {
   // Nearly all lines should be read, but one that is read is held in memory.
   void choose_longest() {
     constexpr size_t kLongest = 1024;
-    if (is_language_model() || !free("data.longest")) return;
+    const bool used = std::ranges::find(task_.settings, "longest") != task_.settings.end();
+    if (!used || !free("data.longest")) return;
     for (size_t i = 0; i < profiled_columns(); ++i) {
       if (!has_text(i)) continue;
       const double of_line = tokens_in(i, kind_of_column(i)) / std::max(1.0, characters(i));
