@@ -8,7 +8,7 @@
 
 #include "attend/base/error.h"
 #include "attend/train/fine_tuning.h"
-#include "attend/train/token_choice.h"
+#include "attend/train/token_chooser.h"
 
 namespace attend {
 namespace {
@@ -82,108 +82,14 @@ class Chooser {
   }
 
   void choose_tokens() {
-    VocabularyConfig& vocabulary = config_.vocabulary;
-    if (!free("vocabulary.kind")) {
-      choose_size(0);
-      return;
-    }
-    const bool pairs = has_target() && free("vocabulary.target_kind");
-    // Where both sides are read as one sequence, or share their words, they have one vocabulary.
-    const bool joined = !model_is_free() && signature_of(fitted(config_).model).joined;
-    std::vector<VocabularyChoice> found;
-    for (size_t i = 0; i < profiled_columns(); ++i) {
-      if (has_text(i)) found.push_back(text_choice(i));
-    }
-    if (pairs && !joined && has_labels(profile_, 1)) {
-      found[1] = {TokenizerKind::kLine, 0,
-                  fmt::format("only {} different ones; --text and --label would train a classifier",
-                              profile_.columns[1].distinct_lines)};
-    }
-    if (pairs && found[0].kind != found[1].kind &&
-        (joined || (is_subwords(found[0].kind) && found[1].kind == TokenizerKind::kCharacter) ||
-         (is_subwords(found[1].kind) && found[0].kind == TokenizerKind::kCharacter))) {
-      found[0] = found[1] = {
-          TokenizerKind::kCharacter, 0,
-          found[0].kind == TokenizerKind::kCharacter ? found[0].reason : found[1].reason};
-    }
-    vocabulary.tokenizer.kind = found[0].kind;
-    choose_size(found[0].vocabulary);
-    if (pairs && found[0].kind != found[1].kind) vocabulary.target_kind = found[1].kind;
-    if (pairs && !vocabulary.target_kind && free("vocabulary.joint") && !joined) {
-      vocabulary.joint = profile_.shared_characters > 0.5;
-    }
-    say_tokens(found, pairs);
-  }
-
-  VocabularyChoice text_choice(size_t column) const {
-    if (is_language_model()) return tokens_of_book(profile_, characters(column));
-    const double text = has_target() ? characters(0) + characters(1) : characters(column);
-    return tokens_of(profile_, column, text);
-  }
-
-  void choose_size(size_t chosen) {
-    TokenizerConfig& tokenizer = config_.vocabulary.tokenizer;
-    if (!free("vocabulary.vocabulary") || !is_subwords(tokenizer.kind)) return;
-    const double text =
-        has_target() && config_.vocabulary.joint ? characters(0) + characters(1) : characters(0);
-    tokenizer.vocabulary = chosen > 0 ? chosen : fitting_vocabulary(text, profile_.columns[0]);
-    constexpr size_t kBytes = 256;  // are always in it
-    if (tokenizer.kind == TokenizerKind::kByteBpe) tokenizer.vocabulary += kBytes;
-  }
-
-  std::string kind_text(TokenizerKind kind) const {
-    if (is_subwords(kind)) {
-      return fmt::format("{} subwords", config_.vocabulary.tokenizer.vocabulary);
-    }
-    return kind == TokenizerKind::kLine ? "whole lines" : std::string(name_of(kind)) + "s";
-  }
-
-  void say_tokens(const std::vector<VocabularyChoice>& found, bool pairs) {
-    const auto text = [this](const VocabularyChoice& choice, std::string_view of) {
-      return fmt::format("{}{} ({})", kind_text(choice.kind), of, choice.reason);
-    };
-    if (pairs && config_.vocabulary.target_kind) {
-      tokens_line_ =
-          fmt::format("tokens: {}, {}. Flags: --vocabulary.kind, --vocabulary.target-kind",
-                      text(found[0], " for the source"), text(found[1], " for the target"));
-      return;
-    }
-    const std::string_view sides = !pairs                     ? ""
-                                   : config_.vocabulary.joint ? ", shared by source and target"
-                                                              : ", source and target apart";
-    tokens_line_ =
-        fmt::format("tokens: {}{}. Flags: --vocabulary.kind{}", text(found[0], ""), sides,
-                    is_subwords(found[0].kind) ? ", --vocabulary.vocabulary" : "");
-  }
-
-  double tokens_in(size_t column, TokenizerKind kind) const {
-    const ColumnProfile& text = profile_.columns[column];
-    switch (kind) {
-      case TokenizerKind::kLine:
-        return static_cast<double>(profile_.records);
-      case TokenizerKind::kWord:
-        return profile_.all(text.words);
-      case TokenizerKind::kBpe:
-      case TokenizerKind::kUnigram:
-      case TokenizerKind::kWordpiece:
-      case TokenizerKind::kByteBpe:
-        return characters(column) / characters_of_subword(config_.vocabulary.tokenizer.vocabulary);
-      case TokenizerKind::kCharacter:
-      case TokenizerKind::kByte:
-        break;
-    }
-    return characters(column);
-  }
-
-  TokenizerKind kind_of_column(size_t column) const {
-    const VocabularyConfig& vocabulary = config_.vocabulary;
-    return column == 1 ? vocabulary.target_kind.value_or(vocabulary.tokenizer.kind)
-                       : vocabulary.tokenizer.kind;
+    chosen_tokens_.emplace(config_, given_, task_, profile_,
+                           TokenChooser::Text{.book = is_language_model(), .pairs = has_target()});
+    tokens_line_ = chosen_tokens_->choose();
   }
 
   void count_tokens() {
     for (size_t i = 0; i < profiled_columns(); ++i) {
-      if (has_text(i)) tokens_ += tokens_in(i, kind_of_column(i));
+      if (has_text(i)) tokens_ += chosen_tokens_->in_column(i);
     }
     tokens_ = std::max(tokens_, 1.0);
   }
@@ -195,7 +101,7 @@ class Chooser {
     if (!used || !free("data.longest")) return;
     for (size_t i = 0; i < profiled_columns(); ++i) {
       if (!has_text(i)) continue;
-      const double of_line = tokens_in(i, kind_of_column(i)) / std::max(1.0, characters(i));
+      const double of_line = chosen_tokens_->in_column(i) / std::max(1.0, characters(i));
       const auto longest = 1.25 * of_line * static_cast<double>(profile_.columns[i].long_line);
       const size_t wanted = std::bit_ceil(static_cast<size_t>(longest));
       config_.data.longest = std::clamp(wanted, config_.data.longest, kLongest);
@@ -365,6 +271,7 @@ class Chooser {
   const Task& task_;
   const TextProfile& profile_;
   std::optional<FineTuning> tuning_;
+  std::optional<TokenChooser> chosen_tokens_;
   double tokens_ = 0;  // of all text, about
   std::optional<ModelSize> chosen_size_;
   std::string tokens_line_, model_line_, training_line_;
