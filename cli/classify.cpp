@@ -1,4 +1,4 @@
-// `attend classify`: a label, tags or a number for each line of standard input.
+// `attend classify`: a label, tags or a number for each text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "attend/io/json_text.h"
 #include "attend/metrics/tags.h"
 #include "cli/adapters.h"
+#include "cli/argument_texts.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -22,8 +23,9 @@ namespace attend::cli {
 namespace {
 
 struct ClassifyOptions {
-  std::filesystem::path model, input = "-", pair;
+  std::filesystem::path model, input, pair;
   std::vector<std::filesystem::path> adapters;
+  std::vector<std::string> texts;
   size_t n_best = 1;
   Batching batching;
   bool json = false, probabilities = false;
@@ -156,6 +158,21 @@ class FittingLines {
   LineLimit limit_;
 };
 
+// A model of pairs takes arguments two by two.
+LinePairs argument_pairs(const std::vector<std::string>& texts) {
+  if (texts.size() % 2 != 0) {
+    throw ConfigError(
+        "classify: the model reads two texts, and '{}' has no second one; give both as arguments: "
+        "attend classify MODEL 'a text' 'its second text'",
+        texts.back());
+  }
+  LinePairs pairs;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    (i % 2 == 0 ? pairs.sources : pairs.targets).push_back(repaired(texts[i], "the text"));
+  }
+  return pairs;
+}
+
 int run_classify(const ClassifyOptions& options) {
   const TextModel model = load_adapted(options.model, options.adapters);
   const bool labels = model.model->tagger() == nullptr && model.model->regressor() == nullptr;
@@ -167,31 +184,48 @@ int run_classify(const ClassifyOptions& options) {
   model.model->pack();
   Answers answers(options, model);
   FittingLines fitting(model, options.batching.longest_line);
-  const auto answer = [&](LinePairs lines) {
+  const auto answer = [&](LinePairs lines, const auto& place) {
     const size_t fit = fitting.count(lines.sources, lines.targets);
     const bool too_long = fit < lines.sources.size();
     lines.sources.resize(fit);
     if (!lines.targets.empty()) lines.targets.resize(fit);
     answers.print_all(lines.sources, lines.targets);
-    if (too_long) fitting.fail(place_of_line(options.input, answers.done() + 1));
+    if (too_long) fitting.fail(place(answers.done() + 1));
   };
   if (!reads_pairs(model)) {
     if (!options.pair.empty()) {
       throw ConfigError("classify: the model reads one text; leave out --pair");
     }
-    LineReader input = open_text(options.input);
+    ArgumentTexts input(options.texts, options.input, "one text a line");
     while (true) {
-      std::vector<std::string> lines = read_window(input, options.batching.window);
+      std::vector<std::string> lines = input.next(options.batching.window);
       if (lines.empty()) return 0;
-      answer({std::move(lines), {}});
+      answer({std::move(lines), {}}, [&](size_t number) { return input.place(number); });
     }
   }
-  PairedLines input(options.input, options.pair,
+  if (!options.texts.empty()) {
+    answer(argument_pairs(options.texts),
+           [](size_t number) { return fmt::format("pair {}", number); });
+    return 0;
+  }
+  tell_waiting(options.input, options.pair.empty()
+                                  ? "two texts a line with a tab between"
+                                  : "one text a line, of which --pair has the second ones");
+  const std::filesystem::path file = options.input.empty() ? "-" : options.input;
+  PairedLines input(file, options.pair,
                     {.first = "text", .second = "second text", .option = "--pair"});
   while (true) {
     LinePairs lines = input.read_window(options.batching.window);
     if (lines.sources.empty()) return 0;
-    answer(std::move(lines));
+    answer(std::move(lines), [&](size_t number) { return place_of_line(file, number); });
+  }
+}
+
+void check(const ClassifyOptions& options) {
+  check_argument_texts("classify", options.texts, options.input);
+  if (!options.texts.empty() && !options.pair.empty()) {
+    throw CLI::ValidationError(
+        "--pair", "does not go with texts as arguments; give the second text as one too");
   }
 }
 
@@ -205,7 +239,11 @@ Command add_classify(CLI::App& app) {
       ->required()
       ->type_name("DIRECTORY");
   add_adapters(*parser, options->adapters);
-  parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
+  parser
+      ->add_option("text", options->texts,
+                   "texts, for a model of pairs two by two (default: lines of standard input)")
+      ->type_name("TEXT");
+  parser->add_option("--input", options->input, "text file, one text a line, also .gz")
       ->type_name("FILE");
   parser
       ->add_option("--pair", options->pair,
@@ -221,12 +259,14 @@ Command add_classify(CLI::App& app) {
   options->batching.add(*parser);
   parser->footer(
       "Examples:\n"
-      "  echo 'a fine film' | attend classify model\n"
+      "  attend classify model 'a fine film'\n"
+      "  attend classify model 'a premise' 'its hypothesis'      (a model of pairs)\n"
       "  attend classify model -n 3 --input reviews.txt\n"
       "  attend classify model --input pairs.tsv:premise --pair pairs.tsv:hypothesis\n"
       "Each line has a label and its probability, with a tab between; with -n, more of these "
       "follow. A model that tags prints a line for each word and its tag, and a blank line after "
       "each text; one that gives numbers, a number.");
+  parser->callback([options] { check(*options); });
   return {parser, [options] { return run_classify(*options); }};
 }
 

@@ -1,6 +1,7 @@
 // `attend embed`: a vector for each line, or for each token; or how similar two lines are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "attend/decode/embed.h"
 #include "attend/inspect/npy.h"
 #include "attend/io/json_text.h"
+#include "cli/argument_texts.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -22,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct EmbedOptions {
-  std::filesystem::path model, input = "-", output;
+  std::filesystem::path model, input, output;
   std::vector<std::string> texts;
   std::string format = "json";
   bool tokens = false, similarity = false;
@@ -34,6 +36,16 @@ Json numbers_of(const float* values, size_t count) {
   Json list = Json::array();
   for (size_t i = 0; i < count; ++i) list.push_back(values[i]);
   return list;
+}
+
+// Texts to compare as lines of two with a tab between: arguments without tabs go two by two.
+std::vector<std::string> similarity_lines(std::vector<std::string> texts) {
+  const bool tabs = std::ranges::any_of(
+      texts, [](const std::string& text) { return text.find('\t') != text.npos; });
+  if (tabs || texts.size() % 2 != 0) return texts;
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < texts.size(); i += 2) lines.push_back(texts[i] + "\t" + texts[i + 1]);
+  return lines;
 }
 
 // Collects, or prints at once what may be printed line by line.
@@ -135,9 +147,13 @@ int run_embed(const EmbedOptions& options) {
     before += lines.size();
   };
   if (!options.texts.empty()) {
-    embed(options.texts);
+    std::vector<std::string> texts;
+    for (const std::string& text : options.texts) texts.push_back(repaired(text, "the text"));
+    embed(options.similarity ? similarity_lines(std::move(texts)) : texts);
   } else {
-    LineReader input = open_text(options.input);
+    tell_waiting(options.input,
+                 options.similarity ? "two texts a line with a tab between" : "one text a line");
+    LineReader input = open_text(options.input.empty() ? "-" : options.input);
     for (;;) {
       const std::vector<std::string> lines = read_window(input, options.window);
       if (lines.empty()) break;
@@ -153,15 +169,15 @@ int run_embed(const EmbedOptions& options) {
 void add_pooling(CLI::App& parser, EmbeddingPooling& pooling) {
   std::map<std::string, EmbeddingPooling> known;
   std::vector<std::string> names;
-  for (const EmbeddingPooling each :
-       {EmbeddingPooling::kMean, EmbeddingPooling::kFirst, EmbeddingPooling::kLast}) {
+  for (const EmbeddingPooling each : {EmbeddingPooling::kMean, EmbeddingPooling::kFirst,
+                                      EmbeddingPooling::kLast, EmbeddingPooling::kAttention}) {
     names.emplace_back(name_of(each));
     known[names.back()] = each;
   }
   parser
       .add_option_function<std::string>(
           "--pooling", [known, &pooling](const std::string& name) { pooling = known.at(name); },
-          "how a text's rows become one (mean)")
+          "how a text's rows become one; attention: by the query that a label model learned (mean)")
       ->check(CLI::IsMember(names));
 }
 
@@ -184,7 +200,7 @@ Command add_embed(CLI::App& app) {
   parser->add_flag("--tokens", options->tokens, "a vector for each token, not for each text");
   parser->add_flag("--normalize", options->vectors.normalize, "make vectors 1 long");
   parser->add_flag("--similarity", options->similarity,
-                   "print the cosine of two texts with a tab between");
+                   "print the cosine of two texts: two arguments, or a line with a tab between");
   parser
       ->add_option("--batch-tokens", options->vectors.batch_tokens,
                    "tokens of a batch at most (4096)")
@@ -196,9 +212,10 @@ Command add_embed(CLI::App& app) {
   parser->footer(
       "Examples:\n"
       "  attend embed model --input titles.txt --format npy --output titles.npy\n"
-      "  printf 'a cat\\ta dog\\n' | attend embed model --similarity\n"
+      "  attend embed model --similarity 'a cat' 'a dog'\n"
       "Any model that reads text has vectors of it.");
   parser->callback([options] {
+    check_argument_texts("embed", options->texts, options->input);
     if (options->similarity && (options->tokens || options->format != "json")) {
       throw CLI::ValidationError("--similarity", "prints numbers; leave out --tokens and --format");
     }

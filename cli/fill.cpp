@@ -8,6 +8,7 @@
 #include "attend/decode/fill.h"
 #include "attend/io/json_text.h"
 #include "cli/adapters.h"
+#include "cli/argument_texts.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -17,7 +18,7 @@ namespace attend::cli {
 namespace {
 
 struct FillOptions {
-  std::filesystem::path model, input = "-";
+  std::filesystem::path model, input;
   std::vector<std::filesystem::path> adapters;
   std::vector<std::string> texts;
   size_t n_best = 5;
@@ -69,13 +70,9 @@ int run_fill(const FillOptions& options) {
   const TextModel model = load_adapted(options.model, options.adapters);
   model.masked_predictor();  // says which command is for it if it predicts none
   model.model->pack();
-  if (!options.texts.empty()) {
-    fill_lines(options, model, options.texts, 0);
-    return 0;
-  }
-  LineReader input = open_text(options.input);
+  ArgumentTexts input(options.texts, options.input, "one text a line");
   for (size_t done = 0;;) {
-    const std::vector<std::string> lines = read_window(input, 100);
+    const std::vector<std::string> lines = input.next(100);
     if (lines.empty()) return 0;
     fill_lines(options, model, lines, done);
     done += lines.size();
@@ -92,10 +89,9 @@ Command add_fill(CLI::App& app) {
       ->required()
       ->type_name("DIRECTORY");
   add_adapters(*parser, options->adapters);
-  parser->add_option("text", options->texts, "texts (default: lines of --input)")
+  parser->add_option("text", options->texts, "texts (default: lines of standard input)")
       ->type_name("TEXT");
-  parser->add_option("--input", options->input, "text file, also .gz (default: standard input)")
-      ->type_name("FILE");
+  parser->add_option("--input", options->input, "text file, also .gz")->type_name("FILE");
   parser->add_option("-n,--n-best", options->n_best, "candidates of each mask, likeliest first (5)")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
@@ -106,6 +102,7 @@ Command add_fill(CLI::App& app) {
       "  attend fill model -n 3 --json --input lines.txt\n"
       "Each line has a probability, a token and the text with it, with tabs between. With several "
       "masks in a text, the number of the mask is in front.");
+  parser->callback([options] { check_argument_texts("fill", options->texts, options->input); });
   return {parser, [options] { return run_fill(*options); }};
 }
 

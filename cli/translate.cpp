@@ -1,11 +1,9 @@
 // `attend translate`: lines from standard input through a model to standard output.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "attend/base/error.h"
 #include "attend/data/lines.h"
@@ -13,6 +11,7 @@
 #include "attend/io/json_text.h"
 #include "cli/adapters.h"
 #include "cli/alignment_options.h"
+#include "cli/argument_texts.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/numbers.h"
@@ -149,48 +148,13 @@ void ban(const std::string& text, const Tokenizer& tokenizer, TokenSequences& ba
   }
 }
 
-// Lines to translate: the texts of the command line, or a file.
-class Input {
- public:
-  explicit Input(const TranslateOptions& options) {
-    for (const std::string& text : options.texts) texts_.push_back(repaired(text, "the text"));
-    if (!texts_.empty()) return;
-    const bool waits = options.input.empty() && isatty(STDIN_FILENO) != 0;
-    if (waits) {
-      notify(
-          "attend: reading standard input, one sentence a line; Ctrl-D ends. A text may also be an "
-          "argument.\n");
-    }
-    if (!options.input.empty()) file_ = options.input;
-    reader_ = std::make_unique<LineReader>(open_text(file_));
-  }
-
-  std::vector<std::string> next(size_t most) {
-    return reader_ ? read_window(*reader_, most) : std::exchange(texts_, {});
-  }
-  std::string place(size_t number) const {
-    return reader_ ? place_of_line(file_, number) : fmt::format("text {}", number);
-  }
-
- private:
-  std::vector<std::string> texts_;
-  std::filesystem::path file_ = "-";
-  std::unique_ptr<LineReader> reader_;
-};
-
 // What the parser cannot say by itself: options that would do nothing.
 void check(const TranslateOptions& options) {
-  if (!options.texts.empty() && !options.input.empty()) {
-    throw CLI::ValidationError("--input", "does not go with a text as an argument");
-  }
+  check_argument_texts("translate", options.texts, options.input);
   for (const std::string& text : options.texts) {
     if (std::filesystem::exists(std::filesystem::path(text) / "config.json")) {
       throw CLI::ValidationError(fmt::format(
           "translate: '{}' is a model, not a text; for an ensemble use --with {}", text, text));
-    }
-    if (text.find('\n') != text.npos) {
-      throw CLI::ValidationError(
-          "translate: the text has a line feed; give each sentence as an argument of its own");
     }
   }
   check_search_flags(options.flags);
@@ -220,7 +184,7 @@ int run_translate(const TranslateOptions& options) {
   const bool many = config.search.n_best > 1;
   const Translator translate(std::move(models), config);
 
-  Input input(options);
+  ArgumentTexts input(options.texts, options.input, "one sentence a line");
   std::unique_ptr<LineReader> starts;
   if (!options.starts.empty()) starts = std::make_unique<LineReader>(open_text(options.starts));
   size_t done = 0;

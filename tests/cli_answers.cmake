@@ -19,6 +19,7 @@ file(WRITE ${WORK}/some "Anna Smith lives\n\nBob runs\n")
 expect(0 "^Anna\tB-PER\nSmith\tI-PER\nlives\tO\n\n\nBob\tB-PER\nruns\tO\n\n$" classify ${tagger} --input ${WORK}/some)
 expect(0 "{.line.:2,.text.:.Bob runs.,.words.:\\[{.word.:.Bob.,.tag.:.B-PER.,.probability.:0.9[0-9]*},.*.spans.:\\[{.type.:.PER.,.begin.:0,.end.:1}\\]}"
   classify ${tagger} --input ${WORK}/some --json)
+expect(0 "^Anna\tB-PER\nSmith\tI-PER\n\nBob\tB-PER\n\n$" classify ${tagger} "Anna Smith" Bob)
 set(measured evaluate ${tagger} --text ${WORK}/texts --tags ${WORK}/tags)
 expect(0 "^accuracy +100.00  260 of 260 tags\nf1_macro +100.00  4 labels, 260 tags\nspan_f1 +100.00  [^\n]* 100 spans, 100 predicted\n$"
   ${measured})
@@ -45,6 +46,7 @@ expect(0 "^[01][.]?[0-9]*\n-[23][.]?[0-9]*\n" classify ${regression} --input ${W
 expect(0 "^{.line.:0,.text.:.a.,.number.:[01][.][0-9]+}\n" classify ${regression} --input ${WORK}/numbers-texts --json)
 expect(0 "^pearson +(0.9|1.0).*\nmean_absolute_error [^\n]*\n\nline\tgold\tpredicted\tdifference\ttext\n[0-9]+\t-?[13]\t[^\n]*\n$"
   evaluate ${regression} --text ${WORK}/numbers-texts --number ${WORK}/numbers --errors 1)
+expect(0 "^[01][.]?[0-9]*\n-[23][.]?[0-9]*\n$" classify ${regression} a b)
 expect(1 "n best and --probabilities are of labels; this is a regression model" classify ${regression} -n 2)
 expect(2 "--table: goes with labels and tags" evaluate ${regression} --text ${WORK}/numbers-texts
   --number ${WORK}/numbers --table)
@@ -65,3 +67,8 @@ expect(1 "the model reads two texts; give --text FILE --pair FILE" evaluate ${pa
   --label ${WORK}/labels)
 expect(1 "long:1: no tab parts text and second text; give the second texts with --pair" classify ${pairs}
   --input ${WORK}/long)
+# Arguments go two by two.
+expect(0 "^yes\t[01][.][0-9]+\nno\t[01][.][0-9]+\n$" classify ${pairs} "a b" a b c)
+expect(1 "classify: the model reads two texts, and 'b' has no second one; give both as arguments" classify ${pairs} "a b" a b)
+expect(1 "pair 2: the line has 2 tokens, but at most 1 are allowed" classify ${pairs} a a b "c c" --longest-line 1)
+expect(2 "--pair: does not go with texts as arguments" classify ${pairs} a --pair ${WORK}/second)

@@ -265,6 +265,7 @@ expect(0 "^{.query.:.cat.,.neighbours.:\\[{.word.:.dog.,.similarity.:" neighbour
 expect(1 "neighbours: 'horse' is not in the vocabulary of the model" neighbours ${vectors} horse)
 expect(0 "^the red wall\tpaint the (red|blue) wall now\t0[.]" neighbours ${vectors} --lines ${WORK}/sentences -n 1 "the red wall")
 expect(0 "^1[.]000000\n$" embed ${vectors} --similarity "the cat\tcat the")
+expect(0 "^1[.]000000\n0[.][0-9]+\n$" embed ${vectors} --similarity "the cat" "cat the" cat dog)
 expect(1 "embed: line 1 has no tab" embed ${vectors} --similarity "the cat")
 expect(0 "^{.line.:0,.text.:.cat.,.tokens.:\\[{.token.:.cat.,.vector.:\\[" embed ${vectors} --tokens cat)
 expect(0 "^$" embed ${vectors} cat dog --format npy --output ${WORK}/vectors.npy)
@@ -290,12 +291,18 @@ expect(0 "task: classify .text and label.*model: label.*trained 60 steps" ${labe
 expect(0 "^very good\t0[.][0-9]+\nbad\t0[.][0-9]+\nvery good\t0[.][0-9]+\nbad\t0[.][0-9]+\n$" classify ${WORK}/label
   --input ${WORK}/texts)
 set(classified "${OUT}")
+expect(0 "^-?[01][.][0-9]+\n$" embed ${WORK}/label --pooling attention --similarity "a fine film" "fine , fine")
+expect(1 "pooling 'attention' takes the query that a model has learned, and this word2vec model has none" embed ${vectors} cat
+  --pooling attention)
 execute_process(COMMAND cat ${WORK}/texts COMMAND ${ATTEND} classify ${WORK}/label --window 1 OUTPUT_VARIABLE piped)
 expect_equal("${piped}" "${classified}" "classify through a pipe")
 expect(0 "^very good\t[01][.][0-9]+\tbad\t0[.][0-9]+\nbad\t[01][.][0-9]+\tvery good" classify ${WORK}/label
   --input ${WORK}/texts -n 5)
 expect(0 "^very good\t[01][.][0-9]+\tbad\t0[.][0-9]+\nbad\t[01][.][0-9]+\tvery good" classify ${WORK}/label
   --input ${WORK}/texts --probabilities)
+expect(0 "^very good\t0[.][0-9]+\nbad\t0[.][0-9]+\n$" classify ${WORK}/label "a fine film" "a dull film")
+expect(1 "text 2: the line has 3 tokens, but at most 2 are allowed" classify ${WORK}/label "fine film" "a dull film"
+  --longest-line 2)
 expect(2 "--n-best excludes --probabilities" classify ${WORK}/label --probabilities -n 3)
 expect(0 "^{.line.:0,.text.:.a fine film.,.labels.:\\[{.label.:.very good.,.probability.:0[.]" classify ${WORK}/label
   --input ${WORK}/texts --json)

@@ -16,9 +16,11 @@
 namespace attend {
 namespace {
 
-constexpr Named<EmbeddingPooling> kEmbeddingPoolings[] = {{EmbeddingPooling::kMean, "mean"},
-                                                          {EmbeddingPooling::kFirst, "first"},
-                                                          {EmbeddingPooling::kLast, "last"}};
+constexpr Named<EmbeddingPooling> kEmbeddingPoolings[] = {
+    {EmbeddingPooling::kMean, "mean"},
+    {EmbeddingPooling::kFirst, "first"},
+    {EmbeddingPooling::kLast, "last"},
+    {EmbeddingPooling::kAttention, "attention"}};
 
 ColumnSpec embedded_spec(const TextModel& model) {
   if (model.model->encoder() == nullptr) {
@@ -69,8 +71,16 @@ struct EncoderTexts {
 };
 
 // [sequences, width]
-Tensor pooled(const Column& rows, EmbeddingPooling pooling) {
+Tensor pooled(const TextModel& model, const Column& rows, EmbeddingPooling pooling) {
   if (pooling == EmbeddingPooling::kMean) return mean_pool(rows.values, rows.packing);
+  if (pooling == EmbeddingPooling::kAttention) {
+    const Tensor found = model.model->encoder()->attention_pooled(rows);
+    if (found.defined()) return found;
+    throw ConfigError(
+        "embed: pooling 'attention' takes the query that a model has learned, and this {} model "
+        "has none; use mean, first or last, or train labels or numbers with pooling 'attention'",
+        model.config.kind.name);
+  }
   std::vector<int32_t> one;
   for (size_t i = 0; i < rows.packing.count(); ++i) {
     const size_t at =
@@ -111,7 +121,7 @@ Tensor embed_texts(const TextModel& model, std::span<const std::string> texts,
   Tensor found = Tensor::zeros({texts.size(), model.model->encoder()->width()});
   read.in_batches(model, options.batch_tokens,
                   [&](std::span<const size_t> numbers, const Column& rows) {
-                    const Tensor vectors = pooled(rows, options.pooling);
+                    const Tensor vectors = pooled(model, rows, options.pooling);
                     for (size_t i = 0; i < numbers.size(); ++i) {
                       const std::span<float> to = row_of(found, numbers[i]);
                       std::ranges::copy(row_of(vectors, i), to.begin());

@@ -14,7 +14,12 @@ namespace attend {
 
 // How the rows of a text become one vector. Rows are those that the model reads, its start and end
 // included.
-enum class EmbeddingPooling { kMean, kFirst, kLast };
+enum class EmbeddingPooling {
+  kMean,
+  kFirst,
+  kLast,
+  kAttention,  // by the query that a model learned, where it pools so (models/pooled_encoder.h)
+};
 std::string_view name_of(EmbeddingPooling pooling);
 
 struct EmbeddingOptions {
@@ -26,7 +31,8 @@ struct EmbeddingOptions {
 // A vector for each text, [texts, width]: what the encoder gives to the first column that it reads,
 // or to the text that it writes. Texts are batched by length, without padding; the vector of a text
 // does not depend on the others. A text without tokens becomes zeros. Throws ConfigError if the
-// model has no encoder, and DataError for a text that is longer than the model has positions for.
+// model has no encoder, or no query for kAttention, and DataError for a text that is longer than
+// the model has positions for.
 Tensor embed_texts(const TextModel& model, std::span<const std::string> texts,
                    const EmbeddingOptions& options = {});
 

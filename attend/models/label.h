@@ -50,6 +50,9 @@ class LabelModel : public Model, public Classifier, public Encoder {
 
   size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override { return encoder_.encode(inputs); }
+  Tensor attention_pooled(const Column& rows) const override {
+    return encoder_.attention_pooled(rows);
+  }
 
   const LabelConfig& config() const { return config_; }
 

@@ -77,7 +77,9 @@ class Encoder {
   virtual ~Encoder() = default;
   virtual size_t width() const = 0;                      // of a row
   virtual Column encode(const Batch& inputs) const = 0;  // rows [rows, width]
-};
+  // One row of each sequence by attention of a learned query, [sequences, width]; undefined: the
+  // model has learned none.
+  virtual Tensor attention_pooled(const Column& /*rows*/) const { return {};
 
 // Gives a label for each record.
 class Classifier {

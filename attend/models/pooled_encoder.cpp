@@ -52,6 +52,10 @@ Column PooledEncoder::encode(const Batch& inputs) const {
   return {encoder->rows_of_segments(tokens, segments), tokens.packing};
 }
 
+Tensor PooledEncoder::attention_pooled(const Column& rows) const {
+  return config.pooling == LabelPooling::kAttention ? pooling(rows.values, rows.packing) : Tensor();
+}
+
 Tensor PooledEncoder::operator()(const Batch& inputs) const {
   const auto [rows, packing] = encode(inputs);
   Tensor pooled;

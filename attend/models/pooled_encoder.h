@@ -55,8 +55,9 @@ struct PooledEncoder {
                 Rng& rng);
 
   size_t width() const { return encoder->width(); }
-  Column encode(const Batch& inputs) const;      // a row for each token
-  Tensor operator()(const Batch& inputs) const;  // [records, width]
+  Column encode(const Batch& inputs) const;           // a row for each token
+  Tensor attention_pooled(const Column& rows) const;  // undefined with another pooling
+  Tensor operator()(const Batch& inputs) const;       // [records, width]
   // Of a model that writes one column, whose attention pooling is a layer too.
   Signature signature(const ColumnSpec& written) const;
   void visit(Visitor& v);

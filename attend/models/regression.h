@@ -45,6 +45,9 @@ class RegressionModel : public Model, public Regressor, public Encoder {
 
   size_t width() const override { return encoder_.width(); }
   Column encode(const Batch& inputs) const override { return encoder_.encode(inputs); }
+  Tensor attention_pooled(const Column& rows) const override {
+    return encoder_.attention_pooled(rows);
+  }
 
   const RegressionConfig& config() const { return config_; }
 

@@ -7,9 +7,13 @@
 #include <array>
 #include <cmath>
 
+#include "attend/models/label.h"
 #include "attend/models/word2vec.h"
+#include "attend/ops/linear.h"
+#include "attend/tensor/tape.h"
 #include "tests/decode/text_model.h"
 #include "tests/errors.h"
+#include "tests/models/small_settings.h"
 
 namespace attend {
 namespace {
@@ -104,6 +108,59 @@ TEST(EmbedTexts, DoNotDependOnTheirBatch) {
       EXPECT_EQ(one.to_vector(), all.slice_rows(i, 1).to_vector()) << i;
     }
   }
+}
+
+TextModel model_that_pools(LabelPooling pooling) {
+  const std::vector<std::string> lines = {"abcdef"};
+  TextModel made;
+  made.config = ModelConfig("label");
+  make_small(made.config.settings);
+  made.config.settings.as<LabelConfig>().pooling = pooling;
+  made.tokenizers = {{"text", train_tokenizer({.kind = TokenizerKind::kCharacter}, lines)},
+                     {"label", train_tokenizer({.kind = TokenizerKind::kLine}, lines)}};
+  made.config.set_vocabularies({{"text", made.tokenizer("text").size()}, {"label", 1}});
+  Rng rng(1);
+  made.model = make_model(made.config, rng);
+  return made;
+}
+
+TEST(EmbedTexts, AreWeighedByTheQueryThatAModelLearned) {
+  const TextModel model = model_that_pools(LabelPooling::kAttention);
+  const std::vector<std::string> texts = {"abc", "f", "abcdefabcdef", "", "ba"};
+  const EmbeddingOptions options{.pooling = EmbeddingPooling::kAttention};
+  const Tensor all = embed_texts(model, texts, options);
+  EXPECT_NE(all.to_vector(), embed_texts(model, texts).to_vector());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const Tensor one = embed_texts(model, std::span(&texts[i], 1), options);
+    EXPECT_EQ(one.to_vector(), all.slice_rows(i, 1).to_vector()) << i;
+  }
+  // What the output layer reads: the label's logits follow from the vector alone.
+  const NoGrad no_grad;
+  const Tokenizer& tokenizer = model.tokenizer("text");
+  TokenLines lines;
+  for (const std::string& text : {texts[0], texts[2]}) {
+    lines.add(framed(tokenizer.encode(text), model.read()->framing, tokenizer.special()));
+  }
+  const Tensor logits = model.classifier().label_logits({"text", lines.tokens()});
+  Tensor weight, bias;
+  for (const NamedTensor& p : parameters(*model.model)) {
+    if (p.name == "output.weight") weight = p.tensor;
+    if (p.name == "output.bias") bias = p.tensor;
+  }
+  for (const auto& [row, text] : {std::pair<size_t, size_t>{0, 0}, {1, 2}}) {
+    EXPECT_NEAR(linear(all.slice_rows(text, 1), weight, bias).item(),
+                logits.slice_rows(row, 1).item(), 1e-5);
+  }
+}
+
+TEST(EmbedTexts, NeedALearnedQueryForAttention) {
+  const std::vector<std::string> texts = {"abc"};
+  const EmbeddingOptions options{.pooling = EmbeddingPooling::kAttention};
+  const TextModel mean = model_that_pools(LabelPooling::kMean);
+  expect_error<ConfigError>([&] { embed_texts(mean, texts, options); },
+                            "and this label model has none; use mean, first or last");
+  expect_error<ConfigError>([&] { embed_texts(royal_model(), texts, options); },
+                            "and this word2vec model has none");
 }
 
 TEST(EmbedTexts, AreMeansOfWordsWhereAWordHasOneVector) {
