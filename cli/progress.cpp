@@ -20,6 +20,10 @@ void rewrite_line(const std::string& line) {
 
 std::string metric_text(Metric metric, const ValidationScore& score) {
   std::string text = fmt::format("loss {:.3f}, perplexity {:.2f}", score.loss, score.perplexity);
+  for (size_t i = 0; i < score.parts.size(); ++i) {
+    text += fmt::format("{}{} {:.2f}{}", i == 0 ? " (" : ", ", score.parts[i].name,
+                        score.parts[i].perplexity, i + 1 == score.parts.size() ? ")" : "");
+  }
   const int decimals = metrics()[static_cast<size_t>(metric)].in_percent ? 2 : 4;
   if (score.value) text += fmt::format(", {} {:.{}f}", name_of(metric), *score.value, decimals);
   return text;

@@ -1,7 +1,7 @@
 // The interface of all models: what is trained, saved, run and inspected. What else a model can do
 // is a facet: write sequences (Generator), give labels (Classifier), tags (Tagger) or numbers
-// (Regressor), tell what was hidden (MaskedPredictor), or give a row for each item it reads
-// (Encoder).
+// (Regressor), tell what was hidden (MaskedPredictor), predict a text in both directions
+// (BidirectionalPredictor), or give a row for each item it reads (Encoder).
 #pragma once
 
 #include <optional>
@@ -79,7 +79,8 @@ class Encoder {
   virtual Column encode(const Batch& inputs) const = 0;  // rows [rows, width]
   // One row of each sequence by attention of a learned query, [sequences, width]; undefined: the
   // model has learned none.
-  virtual Tensor attention_pooled(const Column& /*rows*/) const { return {};
+  virtual Tensor attention_pooled(const Column& /*rows*/) const { return {}; }
+};
 
 // Gives a label for each record.
 class Classifier {
@@ -124,6 +125,20 @@ class MaskedPredictor {
   virtual Predicted predict(const Batch& inputs, const Tensor& rows) const = 0;
 };
 
+// Predicts each token of a text twice: from those before it, and from those after it.
+class BidirectionalPredictor {
+ public:
+  struct Predicted {
+    Tensor forward;   // logits of each token but the first of a sequence, [tokens, vocabulary]
+    Tensor backward;  // of each but the last
+  };
+
+  virtual ~BidirectionalPredictor() = default;
+  virtual size_t vocabulary() const = 0;  // tokens that it can predict
+  // Of the column "text", on the tape.
+  virtual Predicted predict_both(const Batch& inputs) const = 0;
+};
+
 // How words predict the words around them.
 struct WordContextSettings {
   bool together = false;      // the words of a window predict together (CBOW), or each for itself
@@ -159,6 +174,7 @@ class Model {
   virtual const Tagger* tagger() const { return nullptr; }
   virtual const Regressor* regressor() const { return nullptr; }
   virtual const MaskedPredictor* masked_predictor() const { return nullptr; }
+  virtual const BidirectionalPredictor* bidirectional_predictor() const { return nullptr; }
   virtual const WordPredictor* word_predictor() const { return nullptr; }
 
   // Called once before the model is used, for each column of tokens: for models that look into

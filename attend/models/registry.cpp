@@ -8,6 +8,7 @@
 #include "attend/models/causal_conv.h"
 #include "attend/models/conv.h"
 #include "attend/models/decoder_only.h"
+#include "attend/models/elmo.h"
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
 #include "attend/models/lstm.h"
@@ -23,9 +24,10 @@ namespace attend {
 
 std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> all = {
-      transformer_kind(), rnn_kind(),         conv_kind(),         gpt_kind(),      lstm_kind(),
-      lstmn_kind(),       causal_conv_kind(), decoder_only_kind(), label_kind(),    bert_kind(),
-      masked_kind(),      tagger_kind(),      regression_kind(),   word2vec_kind(),
+      transformer_kind(), rnn_kind(),        conv_kind(),        gpt_kind(),
+      lstm_kind(),        lstmn_kind(),      causal_conv_kind(), decoder_only_kind(),
+      label_kind(),       bert_kind(),       masked_kind(),      elmo_kind(),
+      tagger_kind(),      regression_kind(), word2vec_kind(),
   };
   return all;
 }

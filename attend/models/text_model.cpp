@@ -259,9 +259,12 @@ const MaskedPredictor& TextModel::masked_predictor() const {
 template <typename Facet>
 const Facet& TextModel::facet(const Facet* found, std::string_view lacks) const {
   if (found != nullptr) return *found;
+  const bool answers =
+      model->classifier() != nullptr || model->tagger() != nullptr || model->regressor() != nullptr;
   const std::string_view use = model->generator() != nullptr ? (read() ? "translate" : "generate")
                                : model->masked_predictor() != nullptr ? "fill"
-                                                                      : "classify";
+                               : answers                              ? "classify"
+                                                                      : "embed";
   throw ConfigError("the model {}: it is a {} model; use {}", lacks, config.kind.name, use);
 }
 

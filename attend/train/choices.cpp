@@ -55,7 +55,9 @@ class Chooser {
   bool model_is_free() const { return !given_.any_of("model"); }
   bool has_text(size_t column) const { return task_.columns[column].kind == ColumnKind::kTokens; }
   bool is_language_model() const { return task_.columns.size() == 1 && task_.columns[0].written; }
-  bool is_masked() const { return task_.objective == "masked_tokens"; }
+  bool pretrains_encoder() const {
+    return task_.objective == "masked_tokens" || task_.objective == "both_directions";
+  }
   bool has_target() const {
     return task_.columns.size() > 1 && has_text(1) && task_.columns[1].written;
   }
@@ -70,7 +72,7 @@ class Chooser {
   // Lines that stand for themselves: names, titles, commands.
   void choose_documents() {
     if (!free("data.documents")) return;
-    if (is_masked()) {
+    if (pretrains_encoder()) {
       const bool pairs = task_.columns.size() > 1;
       config_.data.documents = pairs ? DocumentKind::kBlank : DocumentKind::kLine;
     }

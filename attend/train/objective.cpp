@@ -27,6 +27,8 @@ constexpr ObjectiveKind kObjectives[] = {
     {"tags", "the tag of each word", make_tag_objective},
     {"squared_error", "the number of a record", make_squared_error},
     {"masked_tokens", "tokens that the model does not see", make_masked_tokens},
+    {"both_directions", "each token, from those before it and from those after it",
+     make_both_directions},
     {"word_context", "words from the words around them", make<WordContextLoss>},
 };
 

@@ -24,11 +24,18 @@ struct LossContext {
   bool training = false;         // false: what the model is judged by, without regularisation
 };
 
+// A term of a loss.
+struct LossTerm {
+  std::string name;
+  Tensor tensor;      // its value
+  double labels = 0;  // of its own, for each of which it is that many nats; 0: those of the loss
+};
+
 // The loss of a batch.
 struct Loss {
-  Tensor sum;                           // over all labels that count, on the tape
-  double count = 0;                     // labels; ignored ones do not count
-  std::vector<NamedTensor> parts = {};  // of the sum, where it has several: values for a report
+  Tensor sum;                        // over all labels that count, on the tape
+  double count = 0;                  // labels; ignored ones do not count
+  std::vector<LossTerm> parts = {};  // of the sum, where it has several: values for a report
   bool summed = false;  // gradients are those of the sum, not of its mean over the labels
 };
 
@@ -109,5 +116,7 @@ void refuse_class_weights(const RunConfig& config);
 std::unique_ptr<Objective> make_tag_objective(const RunConfig& config, const Signature& signature);
 std::unique_ptr<Objective> make_squared_error(const RunConfig& config, const Signature& signature);
 std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config, const Signature& signature);
+std::unique_ptr<Objective> make_both_directions(const RunConfig& config,
+                                                const Signature& signature);
 
 }  // namespace attend

@@ -21,6 +21,7 @@ std::string validation_json(const TrainingReport& r, const ValidationScore& s, b
                             Metric metric) {
   nlohmann::ordered_json line = {
       {"step", r.step}, {"valid_loss", s.loss}, {"valid_perplexity", s.perplexity}, {"best", best}};
+  for (const PartPerplexity& part : s.parts) line["perplexities"][part.name] = part.perplexity;
   if (s.value) line["valid_" + std::string(name_of(metric))] = *s.value;
   return line.dump();
 }

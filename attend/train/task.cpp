@@ -59,6 +59,7 @@ std::span<const std::unique_ptr<const Task>> tasks() {
     made.push_back(regress_pairs_task());
     made.push_back(masked_task());
     made.push_back(masked_pairs_task());
+    made.push_back(bidirectional_language_model_task());
     made.push_back(word_vectors_task());
     return made;
   }();

@@ -131,6 +131,7 @@ std::unique_ptr<const Task> regress_task();
 std::unique_ptr<const Task> regress_pairs_task();
 std::unique_ptr<const Task> masked_task();
 std::unique_ptr<const Task> masked_pairs_task();
+std::unique_ptr<const Task> bidirectional_language_model_task();
 std::unique_ptr<const Task> word_vectors_task();
 
 }  // namespace attend

@@ -179,7 +179,9 @@ bool Trainer::update() {
   state_.loss_sum += gradients.loss;
   state_.label_count += gradients.count;
   last_parts_ = gradients.parts;
-  for (LossPart& part : last_parts_) part.sum /= gradients.count;
+  for (LossPart& part : last_parts_) {
+    part.sum /= part.labels > 0 ? part.labels : gradients.count;
+  }
   last_batch_ = std::move(first);
   if (average_) average_->update(state_.step);
   return true;

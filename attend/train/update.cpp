@@ -74,6 +74,15 @@ RandomStream UpdateNumber::objective(size_t shard) const {
   return {seed + 1, (uint64_t{1} << 62) | (update * shards + shard)};
 }
 
+void add_parts(const Loss& loss, std::vector<LossPart>& parts) {
+  for (const LossTerm& term : loss.parts) {
+    auto known = std::ranges::find(parts, term.name, &LossPart::name);
+    if (known == parts.end()) known = parts.insert(known, {term.name});
+    known->sum += double{term.tensor.item()};
+    known->labels += term.labels;
+  }
+}
+
 UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
                                  const UpdateNumber& number,
                                  const std::function<Loss(size_t shard)>& loss) {
@@ -89,11 +98,7 @@ UpdateGradients update_gradients(std::span<const NamedTensor> parameters,
     update.loss += double{part.sum.item()};
     update.count += part.count;
     summed = part.summed;
-    for (const NamedTensor& p : part.parts) {
-      auto known = std::ranges::find(update.parts, p.name, &LossPart::name);
-      if (known == update.parts.end()) known = update.parts.insert(known, {p.name, 0});
-      known->sum += double{p.tensor.item()};
-    }
+    add_parts(part, update.parts);
     // One shard knows the number of labels before its gradients, which saves a pass over them.
     const bool alone = number.shards == 1 && part.count > 0 && !summed;
     const Tensor sum = alone ? scale(part.sum, 1.0f / static_cast<float>(part.count)) : part.sum;

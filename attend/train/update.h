@@ -27,8 +27,10 @@ struct UpdateNumber {
 // A term of a loss, for reports.
 struct LossPart {
   std::string name;
-  double sum = 0;
+  double sum = 0, labels = 0;  // as in LossTerm
 };
+// Adds the terms of one more loss.
+void add_parts(const Loss& loss, std::vector<LossPart>& parts);
 
 // The gradients of an update, and its loss.
 struct UpdateGradients {

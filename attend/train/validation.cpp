@@ -9,6 +9,7 @@
 #include "attend/data/plan.h"
 #include "attend/decode/search.h"
 #include "attend/tensor/tape.h"
+#include "attend/train/update.h"
 
 namespace attend {
 namespace {
@@ -49,8 +50,7 @@ std::optional<ValidationScore> Validator::operator()(const TextModel& model, int
                                                      const std::atomic<bool>& stop) const try {
   const NoGrad no_grad;
   ValidationScore result;
-  result.loss = loss(model, step, stop);
-  result.perplexity = std::exp(result.loss);
+  measure_loss(model, step, stop, result);
   result.score = result.loss;
   if (judge_) {
     result.score = (*judge_)(model, stop);
@@ -75,11 +75,13 @@ uint64_t Validator::fingerprint() const {
   return hash.value();
 }
 
-double Validator::loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop) const {
+void Validator::measure_loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop,
+                             ValidationScore& score) const {
   BatchConfig in_order = config_.batch;
   in_order.shuffle = false;
   BatchStream stream(corpus_, in_order, {}, config_.training.shards);
   double sum = 0, count = 0;
+  std::vector<LossPart> parts;
   for (size_t i = 0; i < stream.batches_per_epoch(); ++i) {
     if (stop) throw Stopped();
     const Batch batch = training_batch(stream.next(), signature_, model.tokenizers);
@@ -90,8 +92,13 @@ double Validator::loss(const TextModel& model, int64_t step, const std::atomic<b
                                        .random = validation_stream(config_.training.seed, i)});
     sum += double{part.sum.item()};
     count += part.count;
+    add_parts(part, parts);
   }
-  return count > 0 ? sum / count : 0;
+  score.loss = count > 0 ? sum / count : 0;
+  score.perplexity = std::exp(score.loss);
+  for (const LossPart& part : parts) {
+    if (part.labels > 0) score.parts.push_back({part.name, std::exp(part.sum / part.labels)});
+  }
 }
 
 }  // namespace attend

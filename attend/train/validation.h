@@ -12,9 +12,16 @@
 
 namespace attend {
 
+// Of a part of the loss that has labels of its own, such as one direction of a language model.
+struct PartPerplexity {
+  std::string name;
+  double perplexity = 0;
+};
+
 struct ValidationScore {
   double loss = 0;  // nats a label
   double perplexity = 0;
+  std::vector<PartPerplexity> parts = {};
   std::optional<double> value;  // of the metric, where that is not the loss
   double score = 0;             // what is compared: the metric's value, or the loss
 };
@@ -36,7 +43,9 @@ class Validator {
   uint64_t fingerprint() const;
 
  private:
-  double loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop) const;
+  // Sets the loss, its perplexity and those of its parts.
+  void measure_loss(const TextModel& model, int64_t step, const std::atomic<bool>& stop,
+                    ValidationScore& score) const;
 
   const RunConfig& config_;
   const Objective& objective_;

@@ -251,28 +251,32 @@ inline void expect_consistent(const Model& of) {
   expect_recorded_alike(of, inputs, written);
 }
 
-// Every parameter learns, and the gradient of a few of each is the slope of the loss.
+// The largest element of a parameter's gradient is the slope of the loss.
+template <typename Loss>
+void expect_slope(const NamedTensor& p, const Loss& loss) {
+  ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
+  const Tensor grad = p.tensor.grad();
+  size_t largest = 0;
+  for (size_t i = 0; i < grad.size(); ++i) {
+    if (std::abs(grad.span()[i]) > std::abs(grad.span()[largest])) largest = i;
+  }
+  const NoGrad no_grad;
+  float& value = p.tensor.span()[largest];
+  const float before = value, step = 2e-3f;
+  value = before + step;
+  const float above = loss().item();
+  value = before - step;
+  const float below = loss().item();
+  value = before;
+  const float slope = (above - below) / (2 * step);
+  EXPECT_NEAR(grad.span()[largest], slope, 2e-3f + 0.03f * std::abs(slope)) << p.name;
+}
+
+// Every parameter learns.
 template <typename Loss>
 void expect_slopes(Model& model, const Loss& loss) {
   backward(loss());
-  for (const NamedTensor& p : parameters(model)) {
-    ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
-    const Tensor grad = p.tensor.grad();
-    size_t largest = 0;
-    for (size_t i = 0; i < grad.size(); ++i) {
-      if (std::abs(grad.span()[i]) > std::abs(grad.span()[largest])) largest = i;
-    }
-    const NoGrad no_grad;
-    float& value = p.tensor.span()[largest];
-    const float before = value, step = 2e-3f;
-    value = before + step;
-    const float above = loss().item();
-    value = before - step;
-    const float below = loss().item();
-    value = before;
-    const float slope = (above - below) / (2 * step);
-    EXPECT_NEAR(grad.span()[largest], slope, 2e-3f + 0.03f * std::abs(slope)) << p.name;
-  }
+  for (const NamedTensor& p : parameters(model)) expect_slope(p, loss);
 }
 
 // Of a model whose written vocabulary is kTargetTokens, as all these are.

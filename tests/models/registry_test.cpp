@@ -69,6 +69,9 @@ std::vector<float> outputs(const Model& model) {
     const std::vector<int32_t> rows = {4, 0};
     add(model.masked_predictor()->predict(inputs, Tensor::ids(rows, {2})).tokens);
   }
+  if (model.bidirectional_predictor() != nullptr) {
+    add(model.bidirectional_predictor()->predict_both(inputs).forward);
+  }
   if (model.encoder() != nullptr) {
     add(model.encoder()->encode(with_written(model, inputs, written)).values);
   }

@@ -1,4 +1,5 @@
-// The tasks of telling what stands where tokens of a text, or of a pair of texts, are hidden.
+// The tasks that pretrain an encoder on pieces of text: to tell what stands where tokens of a text,
+// or of a pair of texts, are hidden, and to predict a text in both directions.
 #include <algorithm>
 #include <limits>
 
@@ -11,27 +12,16 @@ namespace {
 
 constexpr size_t kUsualPiece = 128;
 
-class MaskedTask : public DocumentTask {
+class PiecesTask : public DocumentTask {
  public:
-  explicit MaskedTask(bool pair) {
-    name = pair ? "masked_pairs" : "masked";
-    summary = pair ? "tell hidden tokens of two texts, and whether they belong together"
-                   : "tell hidden tokens of a text";
+  PiecesTask() {
     columns = {{"text"}};
-    if (pair) columns.push_back({"pair"});
-    objective = "masked_tokens";
     label_smoothing = 0.0f;  // what is reported is the likelihood of the tokens
     metrics = {Metric::kLoss};
-    command = "fill";
-    records = pair ? "pairs" : "pieces";
+    records = "pieces";
     flags = "--text FILE";
     valid_flags = "--valid-text FILE, or --data.held-out 0.05";
     settings = {"text", "valid_text", "documents", "context", "held_out"};
-  }
-
-  void check(const RunConfig& config, const Signature& signature) const override {
-    DocumentTask::check(config, signature);
-    config.masking.check();
   }
 
   std::vector<std::string> limits(const RunConfig& config,
@@ -45,7 +35,7 @@ class MaskedTask : public DocumentTask {
 
   Tokenizers train_tokenizers(const RunConfig& config) const override {
     TokenizerConfig tokenizer = config.vocabulary.tokenizer;
-    tokenizer.mask = true;
+    tokenizer.mask = masks_;
     const auto made = tokenizer_of_documents(config, tokenizer);
     Tokenizers all;
     for (const TaskColumn& column : columns) all.emplace(column.name, made);
@@ -61,6 +51,9 @@ class MaskedTask : public DocumentTask {
                                         PieceConfig{.longest = longest_piece(config, signature)});
   }
 
+ protected:
+  bool masks_ = false;  // whether the tokenizer has a mask token
+
  private:
   // Of all columns together, without their frames.
   static size_t longest_piece(const RunConfig& config, const Signature& signature) {
@@ -71,9 +64,41 @@ class MaskedTask : public DocumentTask {
   }
 };
 
+class MaskedTask : public PiecesTask {
+ public:
+  explicit MaskedTask(bool pair) {
+    name = pair ? "masked_pairs" : "masked";
+    summary = pair ? "tell hidden tokens of two texts, and whether they belong together"
+                   : "tell hidden tokens of a text";
+    if (pair) columns.push_back({"pair"});
+    objective = "masked_tokens";
+    command = "fill";
+    if (pair) records = "pairs";
+    masks_ = true;
+  }
+
+  void check(const RunConfig& config, const Signature& signature) const override {
+    PiecesTask::check(config, signature);
+    config.masking.check();
+  }
+};
+
+class BidirectionalTask : public PiecesTask {
+ public:
+  BidirectionalTask() {
+    name = "bidirectional_language_model";
+    summary = "predict a text in both directions";
+    objective = "both_directions";
+    command = "embed";
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<const Task> masked_task() { return std::make_unique<MaskedTask>(false); }
 std::unique_ptr<const Task> masked_pairs_task() { return std::make_unique<MaskedTask>(true); }
+std::unique_ptr<const Task> bidirectional_language_model_task() {
+  return std::make_unique<BidirectionalTask>();
+}
 
 }  // namespace attend
