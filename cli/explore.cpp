@@ -30,11 +30,10 @@ struct ExploreOptions {
 };
 
 int list_lessons() {
-  size_t number = 0;
   for (const Lesson& lesson : lessons()) {
     std::vector<std::string_view> shown;
     for (const LessonModel& model : lesson.models) shown.push_back(model.shown);
-    fmt::print("{}  {:<41}{}\n", ++number, lesson.title, fmt::join(shown, ", "));
+    fmt::print("{:2}  {:<41}{}\n", lesson.number, lesson.title, fmt::join(shown, ", "));
   }
   return 0;
 }
@@ -69,7 +68,7 @@ struct Opened {
 
 // None where training was stopped.
 std::optional<Opened> open_lesson(size_t number, const ExploreOptions& options) {
-  const Lesson& lesson = lessons()[number - 1];
+  const Lesson& lesson = cli::lesson(number);
   Opened opened;
   opened.guide = {.title = fmt::format("Lesson {}: {}", number, lesson.title),
                   .text = std::string(lesson.text),
@@ -141,7 +140,7 @@ Command add_explore(CLI::App& app) {
                    "open a lesson of docs/course, with models that are trained when it is opened "
                    "for the first time")
       ->type_name("N")
-      ->check(whole_number(1, lessons().size()));
+      ->check(whole_number(1, lessons().back().number));
   parser->add_flag("--list-lessons", options->list_lessons, "list the lessons and their models");
   parser
       ->add_option("--steps", options->steps,

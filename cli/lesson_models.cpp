@@ -77,13 +77,13 @@ RunConfig lesson_config(const LessonModel& model, const fs::path& directory,
   config.snapshots.every = 20;
   read_yaml(config, model.settings, origin);
   if (steps) config.training.steps = *steps;
-  const bool is_language_model = signature_of(config.model).columns.size() == 1;
-  if (is_language_model) {
-    config.data.text = {directory / kText};
-    config.data.documents = DocumentKind::kLine;
-  } else {
+  const std::vector<ColumnSpec> columns = signature_of(config.model).columns;
+  if (columns.front().name == "source") {
     config.data.source = directory / kText;
+  } else {
+    config.data.text = {directory / kText};
   }
+  if (columns.size() == 1) config.data.documents = DocumentKind::kLine;
   config.out = directory / kModel;
   return config;
 }

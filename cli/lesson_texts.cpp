@@ -189,6 +189,26 @@ std::string sentence(Draw& draw) {
   return fmt::format("{} {} .", text, draw.of(kVerbs).of(plural));
 }
 
+std::string sense_pair(Draw& draw) {
+  constexpr std::array<std::array<std::string_view, 8>, 2> kClues = {
+      {{"crossing the river", "feeding the swan", "seeing the swan", "leaving the boat",
+        "crossing the stream", "losing the boat", "seeing the river", "feeding the duck"},
+       {"signing the loan", "paying the bill", "seeing the bill", "losing the coin",
+        "signing the cheque", "paying the rent", "seeing the loan", "leaving the clerk"}}};
+  constexpr std::array<std::string_view, 2> kOneSense = {"shore", "office"};
+  constexpr std::array<std::string_view, 6> kPersons = {"I", "we", "anna", "tom", "eva", "paul"};
+  constexpr std::array<std::string_view, 4> kVerbs = {"arrived at", "met near", "sat behind",
+                                                      "left"};
+  const size_t sense = draw.below(2);
+  const std::string_view place = draw.chance(0.7) ? "bank" : kOneSense[sense];
+  const std::string arrival =
+      fmt::format("{} {} the {}", draw.of(kPersons), draw.of(kVerbs), place);
+  const std::string_view clue = draw.of(kClues[sense]);
+  const std::string text = draw.chance(0.5) ? fmt::format("{} after {}", arrival, clue)
+                                            : fmt::format("after {} {}", clue, arrival);
+  return text + (sense == 0 ? "\tnature" : "\tmoney");
+}
+
 }  // namespace
 
 std::string dates_text() { return lines(20'000, 1, date_pair); }
@@ -200,6 +220,7 @@ std::string short_backwards_text() {
 }
 std::string colours_text() { return lines(15'000, 4, colour_pair); }
 std::string animals_text() { return lines(6'000, 5, animal_pair); }
+std::string senses_text() { return lines(6'000, 7, sense_pair); }
 std::string sentences_text() { return lines(12'000, 6, sentence); }
 
 }  // namespace attend::cli

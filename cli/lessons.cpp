@@ -1,5 +1,8 @@
 #include "cli/lessons.h"
 
+#include <algorithm>
+
+#include "attend/base/error.h"
 #include "cli/lesson_texts.h"
 
 namespace attend::cli {
@@ -77,6 +80,15 @@ constexpr LessonModel kSentences = {
     "vocabulary: {kind: word}\n"
     "training: {steps: 400}\n"};
 
+// Tells the senses of a word apart, by a query that it learned.
+constexpr LessonModel kSenses = {
+    "senses", "which bank", senses_text,
+    "model: {kind: label, label: {pooling: attention, dropout: 0, encoder: {kind: bert, bert: "
+    "{width: 48, layers: 2, heads: 2, max_length: 32, dropout: 0, attention_dropout: 0, init: "
+    "0.1}}}}\n"
+    "vocabulary: {kind: word}\n"
+    "training: {steps: 200}\n"};
+
 using State = std::map<std::string, std::string>;
 const State kTwoModels = {{"view", "compare"}, {"compare", "models"}};
 
@@ -84,14 +96,16 @@ const State kTwoModels = {{"view", "compare"}, {"compare", "models"}};
 
 std::span<const Lesson> lessons() {
   static const std::vector<Lesson> all = {
-      {"One fixed vector",
+      {1,
+       "One fixed vector",
        "Both models spell letters backwards. One has to put the whole input into one vector; the "
        "other can look at every letter again. Start with the short input and go on to the long "
        "ones: which model makes mistakes first, and where in the output are they?",
        {kFixedVector, kWithAttention},
        {"attend", "backwards", "remembering", "questionnaires", "thequickbrownfoxjump"},
        kTwoModels},
-      {"Alignment",
+      {2,
+       "Alignment",
        "The model reads a date letter by letter and writes it as year, month, day. Each row of the "
        "map shows which letters it attended to when it wrote that character. Try other spellings: "
        "the output keeps its order, and the map follows the input. The Training tab shows how the "
@@ -100,7 +114,8 @@ std::span<const Lesson> lessons() {
        {"the 3rd of May 2026", "May 3, 2026", "Friday, December 24, 1999", "03.05.2026",
         "JUNE 2031, 12th", "24-Dec-99"},
        {{"view", "matrix"}}},
-      {"Query, key, value",
+      {3,
+       "Query, key, value",
        "The input is a small dictionary and a key to look up in it. In the row of the last word, "
        "its query matches the key of one entry, and the value of that entry becomes the answer. "
        "The numbers below the map show how that weight is computed: change the last word, and "
@@ -114,7 +129,8 @@ std::span<const Lesson> lessons() {
         {"head", "0"},
         {"row", "3"},
         {"column", "1"}}},
-      {"Why the scale",
+      {4,
+       "Why the scale",
        "Two Transformers whose heads are 256 wide learned the same task in the same number of "
        "steps. One divides its scores by the square root of 256, the other does not: its scores "
        "are large from the beginning, the softmax saturates, and hardly any gradient is left. "
@@ -122,7 +138,8 @@ std::span<const Lesson> lessons() {
        {kScaled, kNotScaled},
        {"attend", "letters", "scale", "gradient"},
        kTwoModels},
-      {"Self-attention and positions",
+      {5,
+       "Self-attention and positions",
        "Self-attention does not know the order of its inputs: it sees a set. Of these two models, "
        "one adds positions to its tokens and spells the input backwards; the other has none. Try "
        "two inputs with the same letters, such as \"stop\" and \"post\": the model without "
@@ -130,7 +147,8 @@ std::span<const Lesson> lessons() {
        {kWithPositions, kWithoutPositions},
        {"stop", "post", "listen", "silent", "positions"},
        kTwoModels},
-      {"Masks, heads and cross-attention",
+      {6,
+       "Masks, heads and cross-attention",
        "All heads of a small Transformer. Choose the attention above the maps: the encoder "
        "(source \u2192 source) sees everything, the decoder (target \u2192 target) only what is "
        "already written, hence the empty triangle, and cross-attention (target \u2192 source) "
@@ -138,14 +156,16 @@ std::span<const Lesson> lessons() {
        {kDatesTransformer},
        {"the 3rd of May 2026", "Friday, December 24, 1999", "7/4/1976", "JUNE 2031, 12th"},
        {{"view", "model"}}},
-      {"Recurrence, convolution, self-attention",
+      {7,
+       "Recurrence, convolution, self-attention",
        "Three models that read dates: a recurrent one, a convolutional one and a Transformer. All "
        "of them attend from the output to the input; they differ in how a token of the input "
        "learns about the others. Choose two of them and compare what they attend to.",
        {kDatesRnn, kDatesConvolution, kDatesTransformer},
        {"Friday, December 24, 1999", "the 3rd of May 2026", "7/4/1976", "24-Dec-99"},
        kTwoModels},
-      {"Decoding",
+      {8,
+       "Decoding",
        "The training text has two ways to say the same thing. \"the\" is the likelier first word, "
        "but six adjectives can follow it; after \"a\" there is only one way to go on. A beam of 4 "
        "finds the likelier sentence. Set the beam to 1 in the options below the output: greedy "
@@ -153,7 +173,8 @@ std::span<const Lesson> lessons() {
        {kAnimals},
        {"dog sleeps", "cat waits", "bird eats", "horse runs"},
        {{"view", "beam"}}},
-      {"Language models",
+      {9,
+       "Language models",
        "The model continues a sentence word by word. The verb has to agree with the subject, not "
        "with the noun before it. Look at the probabilities of the verb: which earlier words does "
        "the model attend to when it chooses one? Click another word to see how the sentence "
@@ -162,8 +183,30 @@ std::span<const Lesson> lessons() {
        {"the keys beside the boat", "the key beside the boats", "the old farmer near the dogs",
         "the children"},
        {{"view", "next"}, {"tokens", "6"}}},
+      {11,
+       "Encoders",
+       "The model reads a sentence in both directions and says which bank it is about: one by a "
+       "river, or one with money. The row of the map is a query that the model learned; it shows "
+       "which words the answer is read from. Exchange the river for a loan, and the label changes, "
+       "though the bank is the same word. Then choose the attention of the text to itself: what "
+       "does the row of \"bank\" look at, and does it matter whether the clue comes before or "
+       "after it?",
+       {kSenses},
+       {"I arrived at the bank after crossing the river",
+        "I arrived at the bank after signing the loan",
+        "after seeing the swan we met near the bank", "after seeing the bill we met near the bank"},
+       {{"view", "matrix"}, {"pair", "label/text"}}},
   };
   return all;
+}
+
+const Lesson& lesson(size_t number) {
+  const auto found = std::ranges::find(lessons(), number, &Lesson::number);
+  if (found != lessons().end()) return *found;
+  throw ConfigError(
+      "explore: lesson {} has no model on the page; --list-lessons lists those that "
+      "have",
+      number);
 }
 
 }  // namespace attend::cli

@@ -19,6 +19,7 @@ struct LessonModel {
 };
 
 struct Lesson {
+  size_t number;
   std::string_view title;
   std::string_view text;  // what to look at
   std::vector<LessonModel> models;
@@ -26,7 +27,8 @@ struct Lesson {
   std::map<std::string, std::string> state;  // of the page when it opens, as its address has it
 };
 
-// In their order: the first is lesson 1.
+// In their order. A lesson without anything on the page is not among them.
 std::span<const Lesson> lessons();
+const Lesson& lesson(size_t number);  // throws ConfigError where it is not among them
 
 }  // namespace attend::cli

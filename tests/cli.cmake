@@ -64,9 +64,10 @@ expect(2 "--columns, --colours: are for the terminal" inspect x a --columns 40 -
 expect(2 "--port: should be a whole number from 0 to 65535, not '99999'" explore x --port 99999)
 
 # Lessons.
-expect(0 "^1  One fixed vector +fixed vector, with attention\n2  Alignment +recurrent\n.*\n9  Language models +language model\n$"
+expect(0 "^ 1  One fixed vector +fixed vector, with attention\n 2  Alignment +recurrent\n.*\n 9  Language models +language model\n11  Encoders +which bank\n$"
   explore --list-lessons)
-expect(2 "--lesson: should be a whole number from 1 to 9, not '10'" explore --lesson 10)
+expect(2 "--lesson: should be a whole number from 1 to 11, not '12'" explore --lesson 12)
+expect(1 "lesson 10 has no model on the page; --list-lessons lists those that have" explore --lesson 10)
 expect(2 "--lesson: opens models of its own; leave out x" explore x --lesson 1)
 expect(2 "--steps: needs --lesson" explore x --steps 5)
 expect(2 "no model; give a model directory, or --lesson N" explore)

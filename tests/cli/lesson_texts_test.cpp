@@ -42,7 +42,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 TEST(LessonTexts, AreTheSameEachTime) {
   for (const auto text : {dates_text, backwards_text, short_backwards_text, colours_text,
-                          animals_text, sentences_text}) {
+                          animals_text, sentences_text, senses_text}) {
     EXPECT_EQ(text(), text());
     EXPECT_GT(lines_of(text()).size(), 5000u);
   }
@@ -132,6 +132,28 @@ TEST(LessonTexts, TheLikelierFirstWordLeadsToLessLikelySentences) {
     EXPECT_GT(the, a) << source;
     EXPECT_GT(a, most_the) << source;
   }
+}
+
+// The bank alone tells nothing; what else is said tells all.
+TEST(LessonTexts, WhatIsSaidOfABankTellsItsSense) {
+  std::map<std::string, std::set<std::string>> senses;  // of each clue
+  std::map<std::string, size_t> banks;                  // of each sense
+  size_t clue_first = 0;
+  for (const auto& [text, sense] : pairs_of(senses_text())) {
+    const size_t after = text.find("after ");
+    ASSERT_NE(after, text.npos) << text;
+    const std::vector<std::string> words = words_of(text.substr(after));
+    senses[words[1] + " " + words[3]].insert(sense);
+    banks[sense] += text.find("the bank") != text.npos ? 1 : 0;
+    clue_first += after == 0 ? 1 : 0;
+    EXPECT_FALSE(text.find("the shore") != text.npos && sense == "money") << text;
+    EXPECT_FALSE(text.find("the office") != text.npos && sense == "nature") << text;
+  }
+  EXPECT_EQ(senses.size(), 16u);
+  for (const auto& [clue, found] : senses) EXPECT_EQ(found.size(), 1u) << clue;
+  EXPECT_GT(banks["nature"], 1500u);
+  EXPECT_GT(banks["money"], 1500u);
+  EXPECT_GT(clue_first, 2500u);
 }
 
 TEST(LessonTexts, VerbsAgreeWithTheirSubjects) {

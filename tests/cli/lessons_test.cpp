@@ -9,6 +9,7 @@
 #include "attend/base/files.h"
 #include "attend/models/text_model.h"
 #include "cli/lesson_models.h"
+#include "tests/errors.h"
 
 namespace attend::cli {
 namespace {
@@ -26,6 +27,16 @@ TEST(Lessons, HaveWhatThePageShows) {
     for (const LessonModel& model : lesson.models) shown.insert(model.shown);
     EXPECT_EQ(shown.size(), lesson.models.size()) << lesson.title;
   }
+}
+
+TEST(Lessons, AreFoundByTheirNumbers) {
+  size_t before = 0;
+  for (const Lesson& each : lessons()) {
+    EXPECT_GT(each.number, before);
+    before = each.number;
+    EXPECT_EQ(&lesson(each.number), &each);
+  }
+  expect_error<ConfigError>([] { lesson(10); }, "lesson 10 has no model on the page");
 }
 
 TEST(Lessons, SettingsAreSound) {
