@@ -24,7 +24,7 @@ int run_merge(const MergeOptions& options) {
 }  // namespace
 
 Command add_adapter(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("adapter", "Make a model of its own from an adapter");
+  CLI::App* parser = app.add_subcommand("adapter", "Merge adapters into a model");
   require_subcommand(*parser);
   auto options = std::make_shared<MergeOptions>();
   CLI::App* merge = parser->add_subcommand("merge", "Write a model and its adapters as one model");

@@ -1,12 +1,10 @@
 #include "cli/argument_texts.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-
-#include <unistd.h>
-
 #include <utility>
 
-#include "cli/terminal.h"
 #include "cli/text_input.h"
 
 namespace attend::cli {
@@ -23,19 +21,13 @@ void check_argument_texts(std::string_view command, std::span<const std::string>
   }
 }
 
-void tell_waiting(const std::filesystem::path& file, std::string_view lines) {
-  if (!file.empty() || isatty(STDIN_FILENO) == 0) return;
-  notify("attend: reading standard input, {}; Ctrl-D ends. A text may also be an argument.\n",
-         lines);
-}
-
 ArgumentTexts::ArgumentTexts(std::span<const std::string> texts, const std::filesystem::path& file,
                              std::string_view lines) {
   for (const std::string& text : texts) texts_.push_back(repaired(text, "the text"));
   if (!texts_.empty()) return;
-  tell_waiting(file, lines);
   file_ = file.empty() ? "-" : file;
-  reader_ = std::make_unique<LineReader>(open_text(file_));
+  reader_ = std::make_unique<LineReader>(
+      open_text(file_, fmt::format("{} (a text may also be an argument)", lines)));
 }
 
 std::vector<std::string> ArgumentTexts::next(size_t most) {

@@ -17,13 +17,10 @@ namespace attend::cli {
 void check_argument_texts(std::string_view command, std::span<const std::string> texts,
                           const std::filesystem::path& file);
 
-// Says on standard error that a command waits for standard input, where a person is to type there;
-// `lines` is what it reads: "one sentence a line".
-void tell_waiting(const std::filesystem::path& file, std::string_view lines);
-
 class ArgumentTexts {
  public:
-  // Without texts, the lines of the file; without that, standard input.
+  // Without texts, the lines of the file; without that, standard input, from which a person is
+  // asked for `lines`: "one sentence a line".
   ArgumentTexts(std::span<const std::string> texts, const std::filesystem::path& file,
                 std::string_view lines);
 

@@ -1,74 +1,73 @@
-// `attend bench`: measures what this machine can do, then how near the main kernels come to it.
+// `attend bench`: measures what this machine can do, then how near the main kernels come to it; or
+// how fast a model is.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "attend/base/parallel.h"
 #include "attend/kernels/machine.h"
 #include "cli/bench_cases.h"
+#include "cli/bench_model.h"
 #include "cli/commands.h"
 
 namespace attend::cli {
 namespace {
 
 struct BenchOptions {
+  std::filesystem::path model;
   bool quick = false, json = false;
+
+  double budget() const { return quick ? 0.1 : 0.5; }  // seconds of a measurement
 };
-
-double seconds(const std::function<void()>& run) {
-  const auto start = std::chrono::steady_clock::now();
-  run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// Times of as many runs as fit into `budget` seconds, five at least, sorted; the first run is not
-// counted.
-std::vector<double> times(double budget, const std::function<void()>& run) {
-  std::vector<double> all;
-  run();
-  for (double spent = 0; all.size() < 5 || spent < budget; spent += all.back()) {
-    all.push_back(seconds(run));
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
 
 // The limits of the machine: the best that was seen, since anything else on it only slows it down.
 struct Limits {
   double flops_one_thread, flops, read_bytes, update_bytes;  // per second
-
-  double bytes() const { return std::max(read_bytes, update_bytes); }
 };
 
 double measure_flops(double budget) {
   double work = 0;
-  const double best = times(budget, [&] { work = kernels::fma_work(1 << 20); }).front();
+  const double best = bench_times(budget, [&] { work = kernels::fma_work(1 << 20); }).front();
   return work / best;
 }
 
+// Memory of one size, and how fast it is read, or read and written; what fits into a cache is
+// faster than what does not.
+class MemoryProbe {
+ public:
+  explicit MemoryProbe(size_t floats) : x_(floats, 1.0f), y_(floats / 2 + 1, 1.0f) {}
+
+  double read(double budget) {
+    const auto all = bench_times(budget, [&] { sum_ += kernels::read_work(x_.data(), x_.size()); });
+    return static_cast<double>(x_.size() * sizeof(float)) / all.front();
+  }
+  double update(double budget) {  // half of it, so that both halves are as much memory
+    const size_t half = x_.size() / 2;
+    const auto all = bench_times(budget, [&] { kernels::update_work(x_.data(), y_.data(), half); });
+    return static_cast<double>(3 * half * sizeof(float)) / all.front();
+  }
+
+ private:
+  std::vector<float> x_, y_;
+  double sum_ = 0;
+};
+
 Limits measure_limits(const BenchOptions& options) {
-  const double budget = options.quick ? 0.1 : 0.5;
   Limits limits{};
-  limits.flops = measure_flops(budget);
+  limits.flops = measure_flops(options.budget());
   {
     const ThreadCountScope one(1);
-    limits.flops_one_thread = measure_flops(budget);
+    limits.flops_one_thread = measure_flops(options.budget());
   }
-  // Far larger than any cache.
-  const size_t size = (options.quick ? 32 : 64) << 20;
-  std::vector<float> x(size, 1.0f), y(size, 1.0f);
-  double sum = 0;
-  const double read = times(budget, [&] { sum += kernels::read_work(x.data(), size); }).front();
-  const double update =
-      times(budget, [&] { kernels::update_work(x.data(), y.data(), size); }).front();
-  limits.read_bytes = static_cast<double>(size * sizeof(float)) / read;
-  limits.update_bytes = static_cast<double>(3 * size * sizeof(float)) / update;
+  MemoryProbe probe(size_t{options.quick ? 32u : 64u} << 20);  // far larger than any cache
+  limits.read_bytes = probe.read(options.budget());
+  limits.update_bytes = probe.update(options.budget());
   return limits;
 }
 
@@ -77,13 +76,27 @@ struct Result {
   double seconds, flops, bytes, percent;
 };
 
-Result measure(const Case& work, const Limits& limits, double budget) {
-  const auto all = times(budget, work.run);
+// A machine is not as fast at one moment as at another: the limits are measured before and after
+// the work, and what the work itself does is possible too.
+Result measure(const Case& work, Limits& limits, double budget) {
+  std::optional<MemoryProbe> memory;
+  if (work.bytes > 0) memory.emplace(static_cast<size_t>(work.memory / sizeof(float)));
+  double bytes_limit = 0;
+  const auto probe = [&] {
+    limits.flops = std::max(limits.flops, measure_flops(budget / 10));
+    if (!memory) return;
+    bytes_limit = std::max({bytes_limit, memory->read(budget / 10), memory->update(budget / 10)});
+  };
+  probe();
+  const auto all = bench_times(budget, work.run);
+  probe();
   const double median = all[all.size() / 2];
-  const double by_flops = work.flops / limits.flops, by_bytes = work.bytes / limits.bytes();
-  return {
-      work.name,           by_flops > by_bytes ? "FMA" : "memory",     median, work.flops / median,
-      work.bytes / median, 100 * std::max(by_flops, by_bytes) / median};
+  const double flops = work.flops / median, bytes = work.bytes / median;
+  limits.flops = std::max(limits.flops, flops);
+  const double of_flops = flops / limits.flops;
+  const double of_bytes = memory ? bytes / std::max(bytes_limit, bytes) : 0;
+  return {work.name, of_flops > of_bytes ? "FMA" : "memory", median, flops,
+          bytes,     100 * std::max(of_flops, of_bytes)};
 }
 
 void print_table_head(const Limits& limits) {
@@ -120,11 +133,12 @@ void print_json(const Limits& limits, const std::vector<Result>& results) {
 }
 
 int run_bench(const BenchOptions& options) {
-  const Limits limits = measure_limits(options);
+  if (!options.model.empty()) return bench_model(options.model, options.budget(), options.json);
+  Limits limits = measure_limits(options);
   if (!options.json) print_table_head(limits);
   std::vector<Result> results;
   for (const auto& make : bench_cases()) {
-    results.push_back(measure(make(), limits, options.quick ? 0.1 : 0.5));
+    results.push_back(measure(make(), limits, options.budget()));
     if (!options.json) print_row(results.back());
   }
   if (options.json) print_json(limits, results);
@@ -134,10 +148,21 @@ int run_bench(const BenchOptions& options) {
 }  // namespace
 
 Command add_bench(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("bench", "Measure speed beside the limits of this machine");
+  CLI::App* parser =
+      app.add_subcommand("bench", "Measure the speed of this machine, or of a model on it");
   auto options = std::make_shared<BenchOptions>();
+  parser->add_option("model", options->model, "model directory (default: the kernels alone)")
+      ->type_name("DIRECTORY");
   parser->add_flag("--quick", options->quick, "a fifth of the time, less exact");
   parser->add_flag("--json", options->json, "print one JSON object instead of a table");
+  parser->footer(
+      "Examples:\n"
+      "  attend bench\n"
+      "  attend bench model\n"
+      "Without a model, % is the share of the fastest multiply-adds (FMA), or the fastest reading\n"
+      "and writing of as much memory, that this machine did at the same time. With one, it "
+      "measures\n"
+      "reading or writing text, and a training step if the directory has its training text.");
   return {parser, [options] { return run_bench(*options); }};
 }
 

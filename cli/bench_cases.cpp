@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "attend/attention/attention.h"
 #include "attend/base/rng.h"
 #include "attend/kernels/activations.h"
 #include "attend/kernels/cross_entropy.h"
@@ -76,7 +77,8 @@ Case adamw_case(size_t tensors, size_t size) {
     list.push_back({p->data() + at, g->data() + at, m->data() + at, v->data() + at, size, 0.01f});
   }
   return {fmt::format("AdamW {} x {}", tensors, size), 0.0, bytes_of(7 * total),
-          [list, memory = std::vector<Floats>{p, g, m, v}] { kernels::adam(list, {}); }};
+          [list, memory = std::vector<Floats>{p, g, m, v}] { kernels::adam(list, {}); },
+          bytes_of(4 * total)};
 }
 
 Case softmax_case(size_t rows, size_t width) {
@@ -108,24 +110,62 @@ Case cross_entropy_case(size_t rows, size_t vocab) {
   const Floats logits = numbers(rows * vocab), loss = numbers(rows), lse = numbers(rows);
   const auto targets = std::make_shared<std::vector<int32_t>>(rows, 7);
   return {fmt::format("cross-entropy, both ways, {} x {}", rows, vocab), 0.0,
-          bytes_of(2 * rows * vocab), [=] {
+          bytes_of(2 * rows * vocab),
+          [=] {
             kernels::cross_entropy_in_place(kernels::dense_rows(logits->data(), rows, vocab),
                                             targets->data(), 0.1f, 1.0f, loss->data(), lse->data());
+          },
+          bytes_of(rows * vocab)};
+}
+
+Tensor parameter_of(const Shape& shape) {
+  Tensor x = Tensor::empty(shape);
+  fill_uniform(x.span(), RandomStream(1, shape.size()), -0.05f, 0.05f);
+  return x.require_grad();
+}
+
+// Scaled dot products and softmax, forwards and backwards: 4 operations for each pair and column,
+// then 10, and none for the exponentials.
+Case attention_case(size_t sequences, size_t heads, size_t length, size_t width, bool causal) {
+  const size_t rows = sequences * length, columns = heads * width;
+  const Packing packing = Packing::even(sequences, length);
+  const Tensor q = parameter_of({rows, columns}), k = parameter_of({rows, columns});
+  const Tensor v = parameter_of({rows, columns}), dy = Tensor::full({rows, columns}, 1.0f);
+  const double pairs = static_cast<double>(rows) *
+                       (causal ? static_cast<double>(length + 1) / 2 : static_cast<double>(length));
+  return {fmt::format("attention{}, both ways, {} x {} x {} x {}", causal ? ", causal" : "",
+                      sequences, heads, length, width),
+          14.0 * pairs * static_cast<double>(columns), 0.0, [=] {
+            const AttentionOptions options{
+                .heads = heads, .queries = packing, .keys = packing, .mask = {.causal = causal}};
+            backward(attention(q, k, v, options).output, dy);
+            for (const Tensor& t : {q, k, v}) t.clear_grad();
+          }};
+}
+
+// A step of decoding: one query for each sequence reads all of its keys and values.
+Case attention_step_case(size_t sequences, size_t heads, size_t length, size_t width) {
+  const size_t rows = sequences * length, columns = heads * width;
+  const auto values = [](size_t count, size_t wide) {
+    return Tensor::of(*numbers(count * wide), {count, wide});
+  };
+  const Tensor q = values(sequences, columns), k = values(rows, columns), v = values(rows, columns);
+  const Packing one = Packing::even(sequences, 1), all = Packing::even(sequences, length);
+  return {fmt::format("attention, one query, {} x {} x {} x {}", sequences, heads, length, width),
+          4.0 * static_cast<double>(rows) * static_cast<double>(columns),
+          bytes_of(2 * rows * columns), [=] {
+            const NoGrad none;
+            attention(q, k, v, {.heads = heads, .queries = one, .keys = all});
           }};
 }
 
 // A whole layer through the tape, forwards and backwards.
 Case recurrent_case(Cell cell, size_t sequences, size_t steps, size_t width) {
   const size_t rows = sequences * steps, wide = gate_count(cell) * width;
-  const auto parameter = [](const Shape& shape) {
-    Tensor x = Tensor::empty(shape);
-    fill_uniform(x.span(), RandomStream(1, shape.size()), -0.05f, 0.05f);
-    return x.require_grad();
-  };
   const Packing packing = Packing::even(sequences, steps);
-  const Tensor x = parameter({rows, width}), dy = Tensor::full({rows, width}, 1.0f);
-  const RecurrentWeights weights{parameter({wide, width}), parameter({wide, width}),
-                                 parameter({wide}), parameter({wide})};
+  const Tensor x = parameter_of({rows, width}), dy = Tensor::full({rows, width}, 1.0f);
+  const RecurrentWeights weights{parameter_of({wide, width}), parameter_of({wide, width}),
+                                 parameter_of({wide}), parameter_of({wide})};
   // Two products forwards, four backwards.
   const double flops = 12.0 * static_cast<double>(rows * wide) * static_cast<double>(width);
   return {fmt::format("{}, both ways, {} x {} x {}", name_of(cell), sequences, steps, width), flops,
@@ -154,6 +194,9 @@ std::vector<std::function<Case()>> bench_cases() {
       [] { return dropout_case(2048 * 2048); },
       [] { return embedding_case(4096, 8000, 512); },
       [] { return adamw_case(100, 200000); },
+      [] { return attention_case(8, 8, 512, 64, false); },
+      [] { return attention_case(8, 8, 512, 64, true); },
+      [] { return attention_step_case(16, 8, 1024, 64); },
       [] { return recurrent_case(Cell::kLstm, 64, 30, 512); },
       [] { return recurrent_case(Cell::kGru, 64, 30, 512); },
   };

@@ -13,6 +13,7 @@ struct Case {
   std::string name;
   double flops, bytes;
   std::function<void()> run;
+  double memory = bytes;  // that these bytes are in: a small one fits into a cache
 };
 
 // Cases are made one at a time, so that only one holds memory.

@@ -26,15 +26,19 @@ struct ClassifyOptions {
   std::filesystem::path model, input, pair;
   std::vector<std::filesystem::path> adapters;
   std::vector<std::string> texts;
-  size_t n_best = 1;
+  std::optional<size_t> n_best;
   Batching batching;
   bool json = false, probabilities = false;
+
+  // How many labels, or tags of a word, are printed with their probabilities, out of so many.
+  size_t ranked(size_t all, size_t usual) const {
+    return probabilities ? all : n_best.value_or(usual);
+  }
 };
 
 void print(const ClassifyOptions& options, const TextModel& model, size_t line,
            const std::string& text, std::span<const double> log_probabilities) {
-  const auto best = best_labels(log_probabilities,
-                                options.probabilities ? log_probabilities.size() : options.n_best);
+  const auto best = best_labels(log_probabilities, options.ranked(log_probabilities.size(), 1));
   if (options.json) {
     nlohmann::ordered_json labels = nlohmann::ordered_json::array();
     for (const RankedLabel& label : best) {
@@ -52,24 +56,35 @@ void print(const ClassifyOptions& options, const TextModel& model, size_t line,
   fmt::print("\n");
 }
 
+nlohmann::ordered_json tag_json(const TextModel& model, const RankedTag& tag) {
+  return {{"tag", tag_text(model, tag.number)}, {"probability", tag.probability}};
+}
+
 // The words of a line with their tags, as columns, and a blank line; or as one object with the
-// spans that the tags mark, if they do.
+// spans that the tags mark, if they do. The ranked tags of each word follow, where they were asked
+// for.
 void print_tags(const ClassifyOptions& options, const TextModel& model, size_t line,
-                const std::string& text, const std::vector<RankedLabel>& best) {
+                const std::string& text, const std::vector<WordTag>& tagged) {
   const std::vector<std::string_view> words = words_of(text);
   std::vector<std::string> tags;
-  for (const RankedLabel& tag : best) tags.push_back(tag_text(model, tag.number));
+  for (const WordTag& tag : tagged) tags.push_back(tag_text(model, tag.best.number));
   if (!options.json) {
     for (size_t i = 0; i < words.size(); ++i) {
-      fmt::print("{}\t{}\n", output_text(std::string(words[i])), output_text(tags[i]));
+      fmt::print("{}\t{}", output_text(std::string(words[i])), output_text(tags[i]));
+      for (const RankedTag& tag : tagged[i].ranked) {
+        fmt::print("\t{}\t{:.4f}", output_text(tag_text(model, tag.number)), tag.probability);
+      }
+      fmt::print("\n");
     }
     fmt::print("\n");
     return;
   }
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (size_t i = 0; i < words.size(); ++i) {
-    all.push_back(
-        {{"word", words[i]}, {"tag", tags[i]}, {"probability", std::exp(best[i].log_probability)}});
+    nlohmann::ordered_json word = {{"word", words[i]}};
+    word.update(tag_json(model, tagged[i].best));
+    for (const RankedTag& tag : tagged[i].ranked) word["tags"].push_back(tag_json(model, tag));
+    all.push_back(word);
   }
   nlohmann::ordered_json object = {{"line", line}, {"text", text}, {"words", all}};
   const std::vector<std::string_view> views(tags.begin(), tags.end());
@@ -103,7 +118,8 @@ class Answers {
     const size_t batch = options_.batching.batch_tokens;
     const AskedTexts asked{texts, pairs};
     if (model_.model->tagger() != nullptr) {
-      const auto all = best_tags(model_, texts, batch);
+      const size_t ranked = options_.ranked(model_.tagger().labels(), 0);
+      const auto all = best_tags(model_, texts, batch, ranked);
       for (size_t i = 0; i < texts.size(); ++i) {
         print_tags(options_, model_, done_++, texts[i], all[i]);
       }
@@ -139,7 +155,7 @@ class FittingLines {
       for (size_t c = 0; c < (pairs.empty() ? 1 : 2); ++c) {
         const ColumnSpec& column = signature.columns[c];
         limit_ = line_limit(column, longest_);
-        together += tokens_ = model_.tokenizer(column.name).encode(columns[c][i]).size();
+        together += tokens_ = tokens_read(model_, column, columns[c][i]);
         if (!limit_.allows(tokens_)) return i;
       }
       if (const auto most = signature.longest_together(); !pairs.empty() && most) {
@@ -174,12 +190,14 @@ LinePairs argument_pairs(const std::vector<std::string>& texts) {
 }
 
 int run_classify(const ClassifyOptions& options) {
-  const TextModel model = load_adapted(options.model, options.adapters);
-  const bool labels = model.model->tagger() == nullptr && model.model->regressor() == nullptr;
+  const TextModel model = load_for_use(options.model, options.adapters);
+  const bool numbers = model.model->regressor() != nullptr;
+  const bool labels = !numbers && model.model->tagger() == nullptr;
   if (labels) model.classifier();  // says which command is for it if it gives no labels
-  if (!labels && (options.n_best > 1 || options.probabilities)) {
-    throw ConfigError("classify: the n best and --probabilities are of labels; this is a {} model",
-                      model.config.kind.name);
+  if (numbers && (options.n_best || options.probabilities)) {
+    throw ConfigError(
+        "classify: the n best and --probabilities are of labels and tags; this is a {} model",
+        model.config.kind.name);
   }
   model.model->pack();
   Answers answers(options, model);
@@ -208,9 +226,6 @@ int run_classify(const ClassifyOptions& options) {
            [](size_t number) { return fmt::format("pair {}", number); });
     return 0;
   }
-  tell_waiting(options.input, options.pair.empty()
-                                  ? "two texts a line with a tab between"
-                                  : "one text a line, of which --pair has the second ones");
   const std::filesystem::path file = options.input.empty() ? "-" : options.input;
   PairedLines input(file, options.pair,
                     {.first = "text", .second = "second text", .option = "--pair"});
@@ -249,11 +264,15 @@ Command add_classify(CLI::App& app) {
       ->add_option("--pair", options->pair,
                    "second texts, for a model of pairs; without it, both with a tab between")
       ->type_name("FILE");
-  parser->add_option("-n,--n-best", options->n_best, "labels of each line, likeliest first (1)")
+  parser
+      ->add_option("-n,--n-best", options->n_best,
+                   "labels of each line, likeliest first (1); tags of each word")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
   CLI::Option* n_best = parser->get_option("--n-best");
-  parser->add_flag("--probabilities", options->probabilities, "all labels of each line")
+  parser
+      ->add_flag("--probabilities", options->probabilities,
+                 "all labels of each line; all tags of each word")
       ->excludes(n_best);
   parser->add_flag("--json", options->json, "one JSON object a line");
   options->batching.add(*parser);
@@ -265,7 +284,8 @@ Command add_classify(CLI::App& app) {
       "  attend classify model --input pairs.tsv:premise --pair pairs.tsv:hypothesis\n"
       "Each line has a label and its probability, with a tab between; with -n, more of these "
       "follow. A model that tags prints a line for each word and its tag, and a blank line after "
-      "each text; one that gives numbers, a number.");
+      "each text; with -n, the likeliest tags of the word and their probabilities follow. One that "
+      "gives numbers prints a number.");
   parser->callback([options] { check(*options); });
   return {parser, [options] { return run_classify(*options); }};
 }

@@ -12,8 +12,12 @@
 #include "attend/decode/embed.h"
 #include "attend/inspect/npy.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/argument_texts.h"
 #include "cli/commands.h"
+#include "cli/config_flags.h"
+#include "cli/embed_picture.h"
+#include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/text_input.h"
@@ -30,6 +34,7 @@ struct EmbedOptions {
   bool tokens = false, similarity = false;
   EmbeddingOptions vectors;
   size_t window = 1024;
+  EmbedPictureOptions picture;
 };
 
 Json numbers_of(const float* values, size_t count) {
@@ -127,8 +132,14 @@ void print_similarities(const TextModel& model, const EmbedOptions& options,
 }
 
 int run_embed(const EmbedOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_for_use(options.model);
   model.model->pack();
+  if (!options.picture.picture.empty()) {
+    std::vector<std::string> lines = options.texts;
+    if (lines.empty() && options.picture.words == 0) lines = read_lines(options.input);
+    draw_embeddings(model, options.picture, lines, options.vectors);
+    return 0;
+  }
   VectorOutput output(options);
   size_t before = 0;
   const auto embed = [&](const std::vector<std::string>& lines) {
@@ -151,9 +162,9 @@ int run_embed(const EmbedOptions& options) {
     for (const std::string& text : options.texts) texts.push_back(repaired(text, "the text"));
     embed(options.similarity ? similarity_lines(std::move(texts)) : texts);
   } else {
-    tell_waiting(options.input,
-                 options.similarity ? "two texts a line with a tab between" : "one text a line");
-    LineReader input = open_text(options.input.empty() ? "-" : options.input);
+    LineReader input =
+        open_text(options.input.empty() ? "-" : options.input,
+                  options.similarity ? "two texts a line with a tab between" : "one text a line");
     for (;;) {
       const std::vector<std::string> lines = read_window(input, options.window);
       if (lines.empty()) break;
@@ -178,27 +189,30 @@ void add_pooling(CLI::App& parser, EmbeddingPooling& pooling) {
       .add_option_function<std::string>(
           "--pooling", [known, &pooling](const std::string& name) { pooling = known.at(name); },
           "how a text's rows become one; attention: by the query that a label model learned (mean)")
-      ->check(CLI::IsMember(names));
+      ->type_name(choices_text(names))
+      ->check(CLI::IsMember(names).description(""));
 }
 
 Command add_embed(CLI::App& app) {
-  CLI::App* parser = app.add_subcommand("embed", "Print the vectors of texts");
+  CLI::App* parser = app.add_subcommand("embed", "Print the vectors of texts, or draw them");
   auto options = std::make_shared<EmbedOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
   parser->add_option("texts", options->texts, "texts (default: lines of standard input)")
       ->type_name("TEXT");
-  parser->add_option("--input", options->input, "text file, also .gz")->type_name("FILE");
+  CLI::Option* input =
+      parser->add_option("--input", options->input, "text file, also .gz")->type_name("FILE");
   parser->add_option("--output", options->output, "file to write (default: standard output)")
       ->type_name("FILE");
   parser
       ->add_option("--format", options->format,
                    "a JSON object a line, an array for NumPy, or float32 row by row (json)")
-      ->check(CLI::IsMember({"json", "npy", "raw"}));
+      ->type_name(choices_text({"json", "npy", "raw"}))
+      ->check(CLI::IsMember({"json", "npy", "raw"}).description(""));
   add_pooling(*parser, options->vectors.pooling);
   parser->add_flag("--tokens", options->tokens, "a vector for each token, not for each text");
-  parser->add_flag("--normalize", options->vectors.normalize, "make vectors 1 long");
+  parser->add_flag("--normalize", options->vectors.normalize, "scale vectors to length 1");
   parser->add_flag("--similarity", options->similarity,
                    "print the cosine of two texts: two arguments, or a line with a tab between");
   parser
@@ -209,13 +223,26 @@ Command add_embed(CLI::App& app) {
   parser->add_option("--window", options->window, "lines sorted by length together (1024)")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
+  options->picture.add(*parser);
+  hide_in_help(*parser, {"--iterations", "--seed", "--column"});
   parser->footer(
       "Examples:\n"
       "  attend embed model --input titles.txt --format npy --output titles.npy\n"
       "  attend embed model --similarity 'a cat' 'a dog'\n"
-      "Any model that reads text has vectors of it.");
-  parser->callback([options] {
+      "  attend embed model --input t.tsv:1 --label t.tsv:2 --picture map.html --method tsne\n"
+      "  attend embed vectors --words 500 --picture words.svg\n"
+      "Any model that reads text can embed it.");
+  parser->callback([options, input] {
     check_argument_texts("embed", options->texts, options->input);
+    options->picture.check(input->count() > 0 || !options->texts.empty());
+    const bool prints = options->similarity || options->tokens || options->format != "json" ||
+                        !options->output.empty();
+    if (!options->picture.picture.empty() && prints) {
+      throw CLI::ValidationError(
+          "--picture",
+          "draws and prints no vectors; leave out --tokens, --similarity, --format "
+          "and --output");
+    }
     if (options->similarity && (options->tokens || options->format != "json")) {
       throw CLI::ValidationError("--similarity", "prints numbers; leave out --tokens and --format");
     }

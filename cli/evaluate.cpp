@@ -173,7 +173,7 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
   CLI::Option* references =
       parser
           .add_option("--references", options.references,
-                      "what they should be; of several files, an empty line is none")
+                      "the right ones; with several files, an empty line is no reference")
           ->type_name("FILE");
   hypotheses->needs(references);
   CLI::Option* alignments =
@@ -182,8 +182,8 @@ void add_inputs(CLI::App& parser, EvaluateOptions& options) {
   CLI::Option* gold =
       parser
           .add_option("--gold", options.gold,
-                      "what they should be; 1?2 is a possible link. With a model: ranks its layers "
-                      "and heads")
+                      "the right links; 1?2 is a possible one. With a model: ranks its layers and "
+                      "heads")
           ->type_name("FILE");
   alignments->needs(gold);
 }
@@ -251,7 +251,7 @@ Command add_evaluate(CLI::App& app) {
   add_inputs(*parser, *options);
   parser
       ->add_option("--metric", options->metrics,
-                   "what to measure; repeat for more (those that are usual for such texts)")
+                   "what to measure; repeat for more (default: the usual metrics of the task)")
       ->check(CLI::IsMember(metric_names()).description(""))
       ->type_name(choices_text(metric_names()))
       ->expected(1)
@@ -277,7 +277,7 @@ Command add_evaluate(CLI::App& app) {
                    "precision, recall and F1 of each label, and mistaken labels");
   parser
       ->add_option("--errors", options->errors,
-                   "model that gives labels: show its N most confident mistakes")
+                   "show the N most confident mistakes of a model that gives labels")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
   parser->add_flag("--json", options->json, "one JSON object");

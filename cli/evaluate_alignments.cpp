@@ -7,6 +7,7 @@
 #include "attend/decode/align_text.h"
 #include "attend/metrics/alignment.h"
 #include "attend/metrics/unicode.h"
+#include "cli/adapters.h"
 #include "cli/evaluate_parts.h"
 
 namespace attend::cli {
@@ -59,7 +60,7 @@ void remember(const EvaluateOptions& options, TextModel& model, const AlignmentP
 }  // namespace
 
 int rank_layers(const EvaluateOptions& options) {
-  TextModel model = TextModel::load(options.model);
+  TextModel model = load_for_use(options.model);
   model.generator();
   const LinePairs pairs = source_pairs(options);
   if (!model.read()) {

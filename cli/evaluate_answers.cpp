@@ -69,10 +69,10 @@ Evaluation evaluate_tagger(const EvaluateOptions& options, const TextModel& mode
     const auto words = words_of(lines.sources[i]), gold = words_of(lines.targets[i]);
     std::vector<std::string> tags;
     for (size_t w = 0; w < best[i].size(); ++w) {
-      tags.push_back(tag_text(model, best[i][w].number));
+      const RankedTag& tag = best[i][w].best;
+      tags.push_back(tag_text(model, tag.number));
       if (tags.back() == gold[w]) continue;
-      mistakes.push_back({i + 1, std::string(gold[w]), tags.back(),
-                          std::exp(best[i][w].log_probability),
+      mistakes.push_back({i + 1, std::string(gold[w]), tags.back(), tag.probability,
                           fmt::format("{}: {}", words[w], lines.sources[i])});
     }
     texts.hypotheses.push_back(fmt::format("{}", fmt::join(tags, " ")));

@@ -7,12 +7,14 @@
 #include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/data/reference_texts.h"
+#include "attend/decode/labels.h"
 #include "attend/decode/score.h"
 #include "attend/decode/text_likelihood.h"
 #include "attend/decode/translator.h"
 #include "attend/metrics/perplexity.h"
 #include "attend/models/adapter.h"
 #include "attend/train/task.h"
+#include "cli/adapters.h"
 #include "cli/evaluate_parts.h"
 #include "cli/search_flags.h"
 
@@ -113,7 +115,7 @@ Results evaluate_language_model(const EvaluateOptions& options, const TextModel&
 }  // namespace
 
 Evaluation evaluate_model(const EvaluateOptions& options) {
-  const TextModel model = load_adapted(options.model, options.adapters);
+  const TextModel model = load_for_use(options.model, options.adapters);
   model.model->pack();
   const bool language_model = model.model->generator() != nullptr && !model.read();
   if (!language_model && options.reading.has_any()) {
@@ -156,9 +158,8 @@ void check_metrics(const EvaluateOptions& options, std::span<const std::string_v
 void check_lengths(const EvaluateOptions& options, const TextModel& model, const ColumnSpec& column,
                    std::span<const std::string> lines, const std::filesystem::path& file) {
   const LineLimit limit = line_limit(column, options.batching.longest_line);
-  const Tokenizer& tokenizer = model.tokenizer(column.name);
   for (size_t i = 0; i < lines.size(); ++i) {
-    const size_t tokens = tokenizer.encode(lines[i]).size();
+    const size_t tokens = tokens_read(model, column, lines[i]);
     if (!limit.allows(tokens)) limit.fail(place_of_line(file, i + 1), tokens);
   }
 }

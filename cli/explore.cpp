@@ -9,6 +9,7 @@
 
 #include "attend/base/error.h"
 #include "attend/serve/server.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/lesson_models.h"
@@ -97,6 +98,7 @@ int serve(Opened opened, const ExploreOptions& options) {
 #endif
   const std::atomic<bool>& stop = stop_on_signals();
   Explorer explorer(opened.models, std::move(opened.guide));
+  for (const std::filesystem::path& model : opened.models) tell_unfinished(model);
   ExplorerServer server(explorer, options.port, options.no_token ? "" : new_token());
   fmt::print("{}\n", server.address());
   std::fflush(stdout);

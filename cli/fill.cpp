@@ -67,7 +67,7 @@ void fill_lines(const FillOptions& options, const TextModel& model,
 }
 
 int run_fill(const FillOptions& options) {
-  const TextModel model = load_adapted(options.model, options.adapters);
+  const TextModel model = load_for_use(options.model, options.adapters);
   model.masked_predictor();  // says which command is for it if it predicts none
   model.model->pack();
   ArgumentTexts input(options.texts, options.input, "one text a line");
@@ -83,7 +83,7 @@ int run_fill(const FillOptions& options) {
 
 Command add_fill(CLI::App& app) {
   CLI::App* parser =
-      app.add_subcommand("fill", "Tell what stands where texts have [MASK], by a trained model");
+      app.add_subcommand("fill", "Fill in the [MASK]s of texts with a trained model");
   auto options = std::make_shared<FillOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()

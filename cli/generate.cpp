@@ -123,17 +123,16 @@ std::string prompt_of_file(const std::filesystem::path& file) {
 void generate_lines(const GenerateOptions& options, Generating& generate,
                     const std::atomic<bool>& stop) {
   constexpr size_t kWindow = 1024;
-  if (options.input.empty() && isatty(STDIN_FILENO) != 0) {
-    notify(
-        "attend: reading prompts from standard input, one a line; Ctrl-D ends. A prompt may also "
-        "be an argument, and --interactive keeps what was written.\n");
-  }
   std::optional<LineReader> input;  // which looks at the first bytes, and waits for them
   while (!stop) {
     std::vector<std::string> prompts;
     {
       const SignalsEndProgram while_waiting;
-      if (!input) input.emplace(open_text(options.input.empty() ? "-" : options.input));
+      if (!input) {
+        input.emplace(open_text(options.input.empty() ? "-" : options.input,
+                                "one prompt a line (a prompt may also be an argument, and "
+                                "--interactive keeps what was written)"));
+      }
       prompts = read_window(*input, kWindow);
     }
     if (prompts.empty()) return;
@@ -143,7 +142,7 @@ void generate_lines(const GenerateOptions& options, Generating& generate,
 
 int run_generate(const GenerateOptions& options) {
   GenerationConfig config = config_of(options);
-  TextModel model = load_adapted(options.model, options.adapters);
+  TextModel model = load_for_use(options.model, options.adapters);
   model.model->pack();
   std::optional<size_t> trained;
   if (model.model->generator() != nullptr && !model.read()) {
@@ -184,7 +183,7 @@ Command add_generate(CLI::App& app) {
   parser->add_option("--input", options->input, "prompts, one a line, also .gz")->type_name("FILE");
   parser
       ->add_option("--prompt-file", options->prompt_file,
-                   "one prompt, a whole file; the end of its last line does not count")
+                   "one prompt, a whole file, without its last line end")
       ->type_name("FILE");
   parser->add_flag("--interactive", options->interactive, "write a text in turns");
   parser->add_option("-n,--samples", options->samples, "texts for each prompt (1)")

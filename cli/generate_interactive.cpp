@@ -88,7 +88,7 @@ int run_interactive(const TextGenerator& generator, GenerateNotes& notes,
     if (person) notify("> ");
     {
       const SignalsEndProgram while_waiting;
-      if (!input) input.emplace(open_text("-"));
+      if (!input) input.emplace(open_text("-", ""));
       if (!next_whole(*input)) break;
     }
     conversation.take(input->line());

@@ -164,20 +164,22 @@ void add_help_all(CLI::App& parser) {
 
 void add_help(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("help", "Explain a command");
-  auto command = std::make_shared<std::string>();
-  parser->add_option("command", *command, "command to explain")->type_name("COMMAND");
-  parser->callback([&app, command] {
+  auto path = std::make_shared<std::vector<std::string>>();
+  parser->add_option("command", *path, "command to explain")->type_name("COMMAND");
+  parser->callback([&app, path] {
     const CLI::App* of = &app;
-    if (!command->empty()) {
-      const auto named = [&](const CLI::App* a) { return a->get_name() == *command; };
-      const auto found = std::as_const(app).get_subcommands(named);
-      of = found.empty() ? nullptr : found.front();
-      if (of == nullptr) {
+    std::string name;
+    for (const std::string& command : *path) {
+      const auto named = [&](const CLI::App* a) { return a->get_name() == command; };
+      const auto found = of->get_subcommands(named);
+      if (found.empty()) {
         throw CLI::ValidationError(
-            fmt::format("help: there is no command '{}'; attend --help lists them", *command));
+            fmt::format("help: there is no command '{}'; {} --help lists them", command,
+                        name.empty() ? "attend" : name));
       }
+      of = found.front();
+      name += (name.empty() ? "attend " : " ") + command;
     }
-    const std::string name = of == &app ? "" : "attend " + of->get_name();
     fmt::print("{}", of->get_formatter()->make_help(of, name, CLI::AppFormatMode::Normal));
     throw CLI::Success();
   });

@@ -1,5 +1,6 @@
 // `attend info`: what a model directory holds.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,7 @@
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/base/printable.h"
+#include "attend/data/corpus.h"
 #include "attend/io/config.h"
 #include "attend/io/json_log.h"
 #include "attend/io/safetensors.h"
@@ -119,6 +121,26 @@ Json training_of(const ModelDirectory& directory) {
   return summary;
 }
 
+// Records of each corpus, and its share of the records of an epoch.
+void add_records(const ModelDirectory& directory, Json& corpora) {
+  const std::filesystem::path file = directory.root / "train.corpus";
+  if (!std::filesystem::exists(file)) return;
+  try {
+    const Corpus corpus(file);
+    const std::span<const uint64_t> ends = corpus.parts();
+    if (ends.size() != corpora.size()) return;
+    double all = 0;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      corpora[i]["records"] = ends[i] - (i == 0 ? 0 : ends[i - 1]);
+      all += corpora[i]["records"].get<double>() * corpora[i]["weight"].get<double>();
+    }
+    for (Json& part : corpora) {
+      part["share"] = part["records"].get<double>() * part["weight"].get<double>() / all;
+    }
+  } catch (const Error&) {  // it is made again when the run is resumed
+  }
+}
+
 // Nested ones with dotted names.
 void flatten(const Json& settings, const std::string& prefix, Json& to) {
   for (const auto& [key, value] : settings.items()) {
@@ -142,6 +164,29 @@ Json adapter_of(const ModelDirectory& directory) {
   return {{"base", adapter.base.string()}, {"rank", adapter.lora.rank}};
 }
 
+// The corpora of training: files, weights and, while the corpus file is there, records.
+Json data_of(const ModelDirectory& directory) {
+  Json corpora = Json::array();
+  DataConfig data;
+  try {
+    data = trained_config(directory).data;
+  } catch (const Error&) {  // settings of a later version
+    return corpora;
+  }
+  const TextFiles& first = data.text.empty() ? data.source : data.text;
+  for (size_t i = 0; i < first.size(); ++i) {
+    Json files = Json::array();
+    for (const TextFiles* column : {&data.source, &data.text, &data.pair, &data.target, &data.label,
+                                    &data.tags, &data.number}) {
+      if (i < column->size()) files.push_back((*column)[i].string());
+    }
+    corpora.push_back(
+        {{"files", files}, {"weight", i < data.weights.size() ? data.weights[i] : 1}});
+  }
+  add_records(directory, corpora);
+  return corpora;
+}
+
 Json describe(const std::filesystem::path& root) {
   const ModelDirectory directory{root};
   const ModelConfig config = load_model_config(directory);
@@ -153,6 +198,7 @@ Json describe(const std::filesystem::path& root) {
           {"parameters", parameters_of(config, directory)},
           {"vocabularies", vocabularies_of_model(config, directory)},
           {"config", settings_of(config)},
+          {"data", data_of(directory)},
           {"training", training_of(directory)}};
 }
 
@@ -169,6 +215,20 @@ void print_training(const Json& training) {
   const Json& best = training["best"];
   fmt::print("best          {} {:.3f} at step {}\n", shown_name(best["metric"].get<std::string>()),
              best["score"].get<double>(), best["step"].dump());
+}
+
+void print_data(const Json& corpora) {
+  for (const Json& corpus : corpora) {
+    std::vector<std::string> files;
+    for (const Json& file : corpus["files"]) files.push_back(shown_name(file.get<std::string>()));
+    fmt::print("data          {}", fmt::join(files, " + "));
+    if (corpora.size() > 1) fmt::print(", weight {}", corpus["weight"].get<double>());
+    if (corpus.contains("records")) fmt::print(", {} records", corpus["records"].dump());
+    if (corpora.size() > 1 && corpus.contains("share")) {
+      fmt::print(", {:.1f} % of an epoch", 100 * corpus["share"].get<double>());
+    }
+    fmt::print("\n");
+  }
 }
 
 void print(const Json& info) {
@@ -189,6 +249,7 @@ void print(const Json& info) {
     fmt::print("vocabulary    {}: {} tokens, {}\n", column, vocabulary["tokens"].dump(),
                vocabulary["kind"].get<std::string>());
   }
+  print_data(info["data"]);
   print_training(info["training"]);
   fmt::print("settings\n");
   for (const auto& [key, value] : info["config"].items()) {

@@ -12,13 +12,17 @@
 #include "attend/decode/line_limit.h"
 #include "attend/inspect/attention_maps.h"
 #include "attend/inspect/cell.h"
+#include "attend/inspect/label_saliency.h"
 #include "attend/inspect/lens_pictures.h"
+#include "attend/inspect/masked_tokens.h"
 #include "attend/inspect/text_width.h"
+#include "attend/inspect/tuning.h"
 #include "attend/nn/freeze.h"
 #include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/inspect_pictures.h"
+#include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
@@ -28,7 +32,7 @@ namespace attend::cli {
 namespace {
 
 std::string line_of_standard_input() {
-  LineReader input = open_text("-");
+  LineReader input = open_text("-", "one line");
   std::string line;
   if (input.next()) line = input.line();
   if (input.too_long()) {
@@ -112,86 +116,6 @@ Trace trace_of(const InspectOptions& options, const TextModel& model) {
   return written_trace(model, texts, search);
 }
 
-PictureFormat format_of(const InspectOptions& options) {
-  const bool by_ending = options.format.empty();
-  try {
-    return by_ending ? format_of_file(options.out) : picture_format_from_name(options.format);
-  } catch (const ConfigError& error) {
-    if (!by_ending) throw CLI::ValidationError("--format", error.what());
-    throw CLI::ValidationError("--out", fmt::format("{}; or add --format", error.what()));
-  }
-}
-
-// Before the model runs, which may take long.
-void check_out(const std::filesystem::path& out) {
-  if (out.empty()) return;
-  std::error_code none;
-  if (std::filesystem::is_directory(out, none)) {
-    throw CLI::ValidationError(
-        "--out", fmt::format("{} is a directory; name a file, such as map.svg", out.string()));
-  }
-  const auto directory = out.has_parent_path() ? out.parent_path() : ".";
-  if (std::filesystem::is_directory(directory, none)) return;
-  throw CLI::ValidationError(
-      "--out", fmt::format("there is no directory {}; create it first", directory.string()));
-}
-
-bool shows_saliency(const InspectOptions& options) {
-  return options.show == "gradient" || options.show == "integrated";
-}
-
-// What the parser cannot check by itself: a file that cannot be written, and options that would do
-// nothing.
-void check(const InspectOptions& options) {
-  const auto refuse = [&](bool given, const char* option, const char* why) {
-    if (given) throw CLI::ValidationError(option, fmt::format("{}; leave out {}", why, option));
-  };
-  check_out(options.out);
-  const PictureFormat format = format_of(options);
-  const bool head = options.head != "mean", layer = !options.layer.empty();
-  if (options.show == "rollout" || options.show == "flow") {
-    refuse(layer, "--layer", "rollout and flow combine all layers");
-    refuse(head, "--head", "rollout and flow combine all heads");
-  } else if (shows_saliency(options)) {
-    const char* const why = "gradients go through the whole model, from what is written";
-    refuse(!options.from.empty(), "--from", why);
-    refuse(layer, "--layer", why);
-    refuse(head, "--head", why);
-  } else if (options.show == "lens") {
-    const char* const why = "the lens reads the rows after each layer, not attention";
-    refuse(layer, "--layer", why);
-    refuse(head, "--head", why);
-    refuse(!options.from.empty(), "--from", why);
-    refuse(!options.to.empty(), "--to", why);
-    if (format == PictureFormat::kMoses) {
-      throw CLI::ValidationError("--show", "the lens has no word links; choose another format");
-    }
-  } else if (options.show == "entropy") {
-    refuse(head, "--head", "entropy is shown for every head");
-    if (format == PictureFormat::kMoses) {
-      throw CLI::ValidationError("--show", "entropy has no word links; choose another format");
-    }
-  }
-  if (!options.cell.empty()) {
-    const char* const why = "a cell is of one layer and one head, which --cell names";
-    refuse(options.show != "attention", "--show", why);
-    refuse(layer, "--layer", why);
-    refuse(head, "--head", why);
-    refuse(!options.from.empty(), "--from", why);
-    refuse(!options.to.empty(), "--to", why);
-    if (format != PictureFormat::kTerminal && format != PictureFormat::kJson) {
-      throw CLI::ValidationError("--cell", "the arithmetic of a cell is text or JSON");
-    }
-  }
-  if (options.target_given && options.search.has_any()) {
-    throw CLI::ValidationError(
-        "--target", "nothing is searched when the output is given; leave out the search options");
-  }
-  check_search_flags(options.search);
-  refuse(options.style_given && options.format.empty() && format != PictureFormat::kTerminal,
-         "--columns, --colours", "are for the terminal, not for a file");
-}
-
 // "3", "mean", "max" or "all".
 std::string check_head_text(const std::string& text) {
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -214,12 +138,18 @@ HeadsOf heads_named(const std::string& text, const Signature& signature) {
   return {layer.name, choice.head};
 }
 
+TextModel loaded_base(const std::filesystem::path& directory) {
+  TextModel base = load_for_use(directory);
+  freeze(*base.model);
+  return base;
+}
+
 void print_note(std::string_view note, size_t columns) {
   for (const std::string& line : wrapped(note, columns)) fmt::print(stderr, "{}\n", line);
 }
 
 int run_inspect(const InspectOptions& options) {
-  const TextModel model = load_adapted(options.model, options.adapters);
+  const TextModel model = load_for_use(options.model, options.adapters);
   freeze(*model.model);
   const PictureFormat format = format_of(options);
   if (format == PictureFormat::kPng && options.out.empty() && isatty(STDOUT_FILENO) != 0) {
@@ -231,7 +161,9 @@ int run_inspect(const InspectOptions& options) {
   }
   const Trace trace = trace_of(options, model);
   const bool entropy = options.show == "entropy";
-  const std::string picture = drawn(options, model, trace, format);
+  const std::string picture =
+      options.base.empty() ? drawn(options, model, trace, format)
+                           : drawn_beside(options, loaded_base(options.base), model, trace, format);
   if (!options.out.empty()) {
     replace_file(options.out, picture);
     return 0;
@@ -242,9 +174,12 @@ int run_inspect(const InspectOptions& options) {
   }
   std::fwrite(picture.data(), 1, picture.size(), stdout);
   if (format == PictureFormat::kTerminal && isatty(STDOUT_FILENO) != 0) {
-    const std::string_view note = options.show == "lens"    ? kLensNote
-                                  : shows_saliency(options) ? kSaliencyNote
-                                                            : kAttentionNote;
+    const std::string_view note = options.show == "lens"     ? kLensNote
+                                  : options.show == "masked" ? kMaskedNote
+                                  : options.show == "labels" ? kLabelSaliencyNote
+                                  : options.show == "change" ? kTuningNote
+                                  : shows_saliency(options)  ? kSaliencyNote
+                                                             : kAttentionNote;
     print_note(note, style_of(options).columns);
   }
   return 0;
@@ -257,7 +192,8 @@ Command add_inspect(CLI::App& app) {
       app.add_subcommand("inspect", "Draw attention, saliency and entropy for one input");
   auto options = std::make_shared<InspectOptions>();
   const std::vector<std::string> shown = {"attention",  "rollout", "flow", "gradient",
-                                          "integrated", "entropy", "lens"};
+                                          "integrated", "entropy", "lens", "masked",
+                                          "labels",     "change"};
   parser->add_option("model", options->model, "model directory")
       ->required()
       ->type_name("DIRECTORY");
@@ -285,10 +221,15 @@ Command add_inspect(CLI::App& app) {
   parser
       ->add_option(
           "--show", options->show,
-          "attention weights; all layers combined by rollout or flow; saliency by gradient "
-          "or integrated gradients; entropy of each head; logit lens: what each layer would write")
+          "attention weights; all layers by rollout or flow; saliency by gradients; entropy of "
+          "each head; lens: what each layer would write; masked: what stands at each place, if "
+          "hidden; labels: what speaks for each; change: what fine-tuning made of --base")
       ->type_name(choices_text(shown))
       ->check(CLI::IsMember(shown).description(""));
+  parser
+      ->add_option("--base", options->base,
+                   "model that this one was fine-tuned from, to compare with")
+      ->type_name("DIRECTORY");
   parser
       ->add_option("--cell", options->cell,
                    "the arithmetic of one weight: query, key, score, softmax and value; counted "
@@ -299,19 +240,30 @@ Command add_inspect(CLI::App& app) {
                    "a head, or all heads of a layer, that adds nothing; may be repeated")
       ->type_name("LAYER[:HEAD]")
       ->allow_extra_args(false);
-  CLI::Option* from =
-      parser->add_option("--from", options->from, "sequence that looks (default: the output)")
-          ->type_name("SEQUENCE");
-  CLI::Option* to =
-      parser->add_option("--to", options->to, "sequence that is looked at (default: the input)")
-          ->type_name("SEQUENCE");
-  parser->add_option("--layer", options->layer, "one layer, such as decoder.1.cross (default: all)")
-      ->type_name("NAME")
-      ->excludes(from)
-      ->excludes(to);
+  parser->add_option("--from", options->from, "sequence that looks (default: the output)")
+      ->type_name("SEQUENCE");
+  parser->add_option("--to", options->to, "sequence that is looked at (default: the input)")
+      ->type_name("SEQUENCE");
+  parser->add_flag("--all", options->all, "a map of each layer, instead of their mean");
+  parser
+      ->add_option("--layer", options->layer,
+                   "one layer, such as decoder.1.cross (default: the mean of all)")
+      ->type_name("NAME");
   parser->add_option("--head", options->head, "a number, mean, max or all (mean)")
       ->type_name("HEAD")
       ->check(CLI::Validator([](const std::string& text) { return check_head_text(text); }, ""));
+  parser
+      ->add_option("--top", options->top,
+                   "candidates of each place for lens and masked (5); labels at most (10)")
+      ->type_name("N")
+      ->check(whole_number(1, kMostCandidates));
+  CLI::Option* by =
+      parser
+          ->add_option("--by", options->by,
+                       "how --show labels weighs tokens: gradient x input, integrated gradients, "
+                       "or reading the text without each of them (gradient)")
+          ->type_name(choices_text(label_method_names()))
+          ->check(CLI::IsMember(label_method_names()).description(""));
   parser->add_option("--out", options->out, "file; its ending sets the format")->type_name("FILE");
   parser->add_option("--format", options->format, "format (default: by the ending of --out)")
       ->type_name(choices_text(picture_format_names()));
@@ -324,22 +276,21 @@ Command add_inspect(CLI::App& app) {
           ->type_name(choices_text({"auto", "none", "256", "24bit"}))
           ->check(CLI::IsMember({"auto", "none", "256", "24bit"}).description(""));
   options->search.add_all_but("n_best", *parser, SearchConfig());  // one output is drawn
-  hide_in_help(*parser, {"--columns", "--colours", "--format"});
+  hide_in_help(*parser, {"--columns", "--colours", "--format", "--by", "--top"});
   parser->footer(
       "Examples:\n"
       "  attend inspect model 'ein kleines Haus'\n"
       "  attend inspect model 'ein Haus' --target 'a house' --head all --out heads.svg\n"
-      "  attend inspect model 'ein Haus' --from source --to source\n"
-      "  attend inspect model 'ein Haus' --show integrated --out why.html\n"
-      "  attend inspect model 'ein Haus' --show lens\n"
-      "  attend inspect model 'ein Haus' --cell decoder.1.cross:0:1:0\n"
-      "  attend inspect model 'ein Haus' --knock-out decoder.1.cross:0\n" +
+      "  attend inspect pairs 'he runs' --input 'pair=he moves' --from text --to pair\n"
+      "  attend inspect base 'the film is good' --show masked\n"
+      "  attend inspect critic 'the film is good' --base base --show change\n" +
       std::string(kAttentionNote));
   parser->final_callback([=] {
     options->source_given = source->count() > 0;
     options->target_given = target->count() > 0;
+    options->by_given = by->count() > 0;
     options->style_given = columns->count() + colours->count() > 0;
-    check(*options);
+    check_options(*options);
   });
   return {parser, [options] { return run_inspect(*options); }};
 }

@@ -9,8 +9,11 @@ namespace attend::cli {
 namespace {
 
 std::string_view first_message;
+constexpr std::string_view kExplanation =
+    "\nattend: still stopping; a second signal within a second counts as the first. Once more ends "
+    "the program at once.\n";
 std::atomic<bool> stop_requested{false}, ends_program{false};
-std::atomic<int> stop_signal{0};
+std::atomic<int> stop_signal{0}, signals{0};
 std::atomic<double> stopped_at{0};
 
 double seconds_now() {
@@ -19,26 +22,38 @@ double seconds_now() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+void say(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
 void on_signal(int number) {
-  // timeout(1) and its like tell the program and then its whole group: what comes within a second
-  // is still the first one.
-  if (stop_requested && seconds_now() - stopped_at < 1.0) {
-    if (number == SIGTERM) stop_signal = number;
-    return;
+  const SignalAnswer answer =
+      ends_program && !stop_requested
+          ? SignalAnswer::kEnd
+          : answer_to_signal(++signals, stop_requested ? seconds_now() - stopped_at : 0);
+  switch (answer) {
+    case SignalAnswer::kStop:
+      say(first_message);
+      stopped_at = seconds_now();
+      stop_signal = number;
+      stop_requested = true;
+      break;
+    case SignalAnswer::kExplain:
+      if (number == SIGTERM) stop_signal = number;
+      if (number == SIGINT) say(kExplanation);
+      break;
+    case SignalAnswer::kEnd:
+      signal(number, SIG_DFL);
+      raise(number);
   }
-  if (stop_requested || ends_program) {
-    signal(number, SIG_DFL);
-    raise(number);
-    return;
-  }
-  [[maybe_unused]] const ssize_t written =
-      ::write(STDERR_FILENO, first_message.data(), first_message.size());
-  stopped_at = seconds_now();
-  stop_signal = number;
-  stop_requested = true;
 }
 
 }  // namespace
+
+SignalAnswer answer_to_signal(int number, double seconds) {
+  if (number == 1) return SignalAnswer::kStop;
+  return number == 2 && seconds < 1.0 ? SignalAnswer::kExplain : SignalAnswer::kEnd;
+}
 
 const std::atomic<bool>& stop_on_signals(std::string_view message) {
   first_message = message;
@@ -50,7 +65,9 @@ const std::atomic<bool>& stop_on_signals(std::string_view message) {
 int stopped_exit_code() { return 128 + stop_signal; }
 
 void forget_interrupt() {
-  if (stop_signal == SIGINT) stop_requested = false;
+  if (stop_signal != SIGINT) return;
+  stop_requested = false;
+  signals = 0;
 }
 
 SignalsEndProgram::SignalsEndProgram() { ends_program = true; }

@@ -6,6 +6,12 @@
 
 namespace attend::cli {
 
+// What a signal does. timeout(1) and its like signal the program and then its whole group, so that
+// a second one within a moment may be the first one again; a third always ends the program.
+enum class SignalAnswer { kStop, kExplain, kEnd };
+// The answer to the n-th signal, from 1, so many seconds after the first.
+SignalAnswer answer_to_signal(int number, double seconds);
+
 // From now on SIGINT and SIGTERM set what is returned. The first one says `message` on standard
 // error, which must outlive the program.
 const std::atomic<bool>& stop_on_signals(std::string_view message = "");

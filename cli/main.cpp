@@ -95,6 +95,12 @@ int run(int argc, char** argv) {
       add_evaluate(app), add_tokenizer(app),  add_average(app),   add_adapter(app),  add_info(app),
       add_check(app),    add_bench(app),      add_completion(app)};
   add_help(app);
+  app.footer(  // after the commands, which would inherit it
+      "First steps:\n"
+      "  attend train --source my.de --target my.en --out my-model\n"
+      "  attend translate my-model 'ein kleines Haus'\n"
+      "  attend explore my-model\n"
+      "`attend help COMMAND` explains a command, with examples.");
   for (const Command& command : commands) add_help_all(*command.parser);
   try {
     std::vector<std::string> words = with_hyphens(app, argc, argv);

@@ -7,6 +7,7 @@
 #include "attend/base/error.h"
 #include "attend/decode/embed.h"
 #include "attend/io/json_text.h"
+#include "cli/adapters.h"
 #include "cli/commands.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
@@ -78,7 +79,7 @@ FindNeighbours among_lines(const NeighboursOptions& options, const TextModel& mo
 }
 
 int run_neighbours(const NeighboursOptions& options) {
-  const TextModel model = TextModel::load(options.model);
+  const TextModel model = load_for_use(options.model);
   model.model->pack();
   const FindNeighbours find =
       options.lines.empty() ? among_words(options, model) : among_lines(options, model);
@@ -112,13 +113,14 @@ Command add_neighbours(CLI::App& app) {
       ->type_name("N")
       ->check(whole_number(1, 1'000'000));
   parser
-      ->add_option("--lines", options->lines,
-                   "find lines of this file that are near to the given ones, by pooled vectors")
+      ->add_option(
+          "--lines", options->lines,
+          "find the lines of this file that are nearest to the given ones, by pooled vectors")
       ->type_name("FILE");
   add_pooling(*parser, options->pooling);
   parser
       ->add_option("--column", options->column,
-                   "the column whose words are meant, such as target (default: what is read)")
+                   "column whose words to search, such as target (default: the one that is read)")
       ->type_name("NAME");
   parser->add_flag("--json", options->json, "one JSON object for each word or line");
   parser->footer(

@@ -5,10 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "cli/terminal.h"
+#include "cli/text_input.h"
 
 namespace attend::cli {
 namespace {
@@ -116,6 +118,27 @@ void Progress::on_message(const std::string& text) { show(printable(text), true)
 
 LiveLine::~LiveLine() {
   if (shown_) rewrite_line("");
+}
+
+LineProgress::LineProgress(const std::filesystem::path& file) {
+  if (file.empty() || isatty(STDERR_FILENO) == 0 || isatty(STDOUT_FILENO) != 0) return;
+  all_ = count_lines(file);
+  line_.emplace();
+}
+
+void LineProgress::show(size_t lines) {
+  if (!line_) return;
+  const auto spent = std::chrono::steady_clock::now() - start_;
+  line_->show(
+      line_progress_text(before_ + lines, all_, std::chrono::duration<double>(spent).count()));
+}
+
+std::string line_progress_text(size_t lines, std::optional<size_t> all, double seconds) {
+  const double rate = static_cast<double>(lines) / std::max(seconds, 1e-3);
+  if (!all) return fmt::format("{} lines, {:.0f} lines/s", lines, rate);
+  const auto left = static_cast<double>(*all - std::min(lines, *all));
+  return fmt::format("{} of {} lines, {:.0f} lines/s, {} left", lines, *all, rate,
+                     duration(left / std::max(rate, 1e-3)));
 }
 
 void LiveLine::show(const std::string& line) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,26 @@ class LiveLine {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool shown_ = false;
 };
+
+// The progress of a file's lines, on a terminal where the results go elsewhere: "1,200 of 5,000
+// lines, 340 lines/s, 11s left".
+class LineProgress {
+ public:
+  explicit LineProgress(const std::filesystem::path& file);  // shows nothing without one
+
+  void begin_at(size_t lines) { before_ = lines; }  // done before what show() counts
+  void show(size_t lines);
+
+ private:
+  std::optional<LiveLine> line_;
+  std::optional<size_t> all_;
+  size_t before_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// "1200 of 5000 lines, 340 lines/s, 11s left", after so many seconds; without the total, only what
+// is known.
+std::string line_progress_text(size_t lines, std::optional<size_t> all, double seconds);
 
 // Text with escape sequences for colours, cut to so many columns.
 std::string cut_to_columns(std::string_view text, size_t columns);

@@ -99,7 +99,7 @@ std::optional<TooLong> cut(LinePairs& pairs, const Side& source, const Side& tar
 }
 
 int run_score(const ScoreOptions& options) {
-  const TextModel model = load_adapted(options.model, options.adapters);
+  const TextModel model = load_for_use(options.model, options.adapters);
   const ColumnSpec written = model.written();
   const std::optional<ColumnSpec> read = model.read();
   if (!read) {
@@ -135,7 +135,7 @@ int run_score(const ScoreOptions& options) {
 
 Command add_score(CLI::App& app) {
   CLI::App* parser =
-      app.add_subcommand("score", "Print how probable a model finds given translations");
+      app.add_subcommand("score", "Print how probable given translations are to a model");
   auto options = std::make_shared<ScoreOptions>();
   parser->add_option("model", options->model, "model directory")
       ->required()

@@ -1,6 +1,7 @@
 #include "cli/text_input.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "attend/base/counted.h"
 #include "attend/base/error.h"
@@ -61,8 +62,21 @@ std::vector<std::string> read_window(LineReader& reader, size_t most) {
   return lines;
 }
 
-LineReader open_text(const std::filesystem::path& file) {
+LineReader open_text(const std::filesystem::path& file, std::string_view expected) {
+  const bool standard_input = file == "-" || file.string().starts_with("-:");
+  if (standard_input && !expected.empty() && isatty(STDIN_FILENO) != 0) {
+    fmt::print(stderr, "attend: reading standard input, {}; Ctrl-D ends.\n", expected);
+  }
   return LineReader(file, kLongestLine, LongLines::kEndThere);
+}
+
+std::optional<size_t> count_lines(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
+  LineReader reader(file, kLongestLine, LongLines::kEndThere);
+  size_t count = 0;
+  while (reader.next()) ++count;
+  return count;
 }
 
 std::vector<std::string> read_lines(const std::filesystem::path& file, size_t most) {
@@ -106,7 +120,9 @@ void tell_repairs(const LineCounts& counts, std::string_view name) {
 
 PairedLines::PairedLines(const std::filesystem::path& source, const std::filesystem::path& target,
                          PairNames names)
-    : names_(names), source_(open_text(source)) {
+    : names_(names),
+      source_(open_text(source,
+                        target.empty() ? "two texts a line with a tab between" : "line by line")) {
   if (target.empty()) return;
   if (source == "-" && target == "-") {
     throw ConfigError("standard input cannot be both source and target; give it as columns");

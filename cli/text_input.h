@@ -4,6 +4,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,12 @@ bool next_whole(LineReader& reader);
 // given out.
 std::vector<std::string> read_window(LineReader& reader, size_t most);
 
-// What a command reads line by line: it refuses a line that is too long, and reads no further.
-LineReader open_text(const std::filesystem::path& file);
+// What a command reads line by line: it refuses a line that is too long, and reads no further. At a
+// terminal, says what is expected there, unless that is nothing.
+LineReader open_text(const std::filesystem::path& file, std::string_view expected = "line by line");
+
+// Lines of a file that can be read twice; none for a pipe or standard input.
+std::optional<size_t> count_lines(const std::filesystem::path& file);
 
 // How much text a command that needs all of a file at once takes in: what gzip makes of a small
 // file may be larger than any memory.

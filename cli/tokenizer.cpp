@@ -203,7 +203,7 @@ CLI::App* add_import_parser(CLI::App& parent, TokenizerImportOptions& options) {
       ->type_name("PATH");
   CLI::Option* lowercase = parser->add_flag(
       "--lowercase", options.lowercase,
-      "make text lower-case first, and for vocab.txt strip accents (default for a vocab.txt "
+      "lower-case the text first, and for vocab.txt strip accents (default for a vocab.txt "
       "without letters A to Z)");
   parser->add_flag("--cased", options.cased, "keep capital letters and accents")
       ->excludes(lowercase);
@@ -226,7 +226,7 @@ CLI::App* add_code_parser(CLI::App* parser, CodeOptions& options, const std::str
       ->type_name("FILE");
   parser
       ->add_option("--column,--side", options.column,
-                   "of which column of a model: source, target, text or label (its first)")
+                   "column of a model: source, target, text or label (default: its first)")
       ->type_name("NAME");
   parser->add_flag("--ids", options.ids, ids);
   return parser;

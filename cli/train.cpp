@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "attend/base/counted.h"
 #include "attend/base/printable.h"
 #include "attend/nn/init.h"
 #include "attend/nn/visit.h"
@@ -90,8 +91,9 @@ void print_end(const RunConfig& config, const RunResult& result) {
   }
   const bool patient = result.end != TrainingEnd::kNoProgress;
   const bool already = result.step == result.first_step;
-  notify("trained {} steps{}{}; model in {}{}\n", result.step, already ? " already" : "",
-         patient ? "" : ", until validation stopped improving", config.out.string(),
+  notify("trained {}{}{}; model in {}{}\n", counted(static_cast<uint64_t>(result.step), "step"),
+         already ? " already" : "", patient ? "" : ", until validation stopped improving",
+         config.out.string(),
          !already  ? ""
          : patient ? "; --steps +N trains N more"
                    : "; a larger --validation.patience continues");
@@ -167,7 +169,14 @@ Command add_train(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("train", "Train a model on text");
   auto options = std::make_shared<TrainOptions>();
   const auto add_file = [&](const char* name, auto& file, const char* help) {
-    parser->add_option(name, file, help)->type_name("FILE");
+    if constexpr (std::is_same_v<std::decay_t<decltype(file)>, TextFiles>) {
+      // What follows a file is not another one, so that a FILE of settings may.
+      parser->add_option(name, static_cast<std::vector<std::filesystem::path>&>(file), help)
+          ->type_name("FILE")
+          ->allow_extra_args(std::string_view(name).ends_with("text"));
+    } else {
+      parser->add_option(name, file, help)->type_name("FILE");
+    }
   };
   add_file("config", options->file,
            "YAML or JSON file with settings, or a model directory to resume");
@@ -209,8 +218,9 @@ Command add_train(CLI::App& app) {
       "Examples:\n"
       "  attend train --source train.de --target train.en --out model\n"
       "  attend train --text book.txt --out model --time 30m\n"
-      "  attend train --text reviews.tsv:1 --label reviews.tsv:stars --out model\n"
       "  attend train --init-from base --text reviews.tsv:1 --label reviews.tsv:2 --out model\n"
+      "  attend train --source a.de --target a.en --source b.de --target b.en --data.weights 1,3 "
+      "--out model\n"
       "  attend train model --steps +1000\n"
       "FILE:2 and FILE:NAME are columns of a file with tabs between columns. Ctrl-C saves and "
       "stops; "

@@ -16,6 +16,7 @@
 #include "cli/help.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/search_flags.h"
 #include "cli/terminal.h"
 #include "cli/text_input.h"
@@ -173,11 +174,13 @@ int run_translate(const TranslateOptions& options) {
     model.model->pack();
     models.push_back(std::move(model));
   };
-  add(load_adapted(options.model, options.adapters));
-  for (const auto& directory : options.others) add(TextModel::load(directory));
+  add(load_for_use(options.model, options.adapters));
+  for (const auto& directory : options.others) add(load_for_use(directory));
   TranslatorConfig config{.batch_tokens = options.batching.batch_tokens,
                           .longest_line = options.batching.longest_line};
   options.flags.apply(config.search);
+  LineProgress progress(options.input);
+  config.on_progress = [&progress](size_t lines) { progress.show(lines); };
   if (options.alignments.links || options.draw) config.alignment = options.alignments.config();
   const Tokenizer& target = models.front().tokenizer(models.front().written().name);
   for (const std::string& text : options.banned) ban(text, target, config.banned);
@@ -202,6 +205,7 @@ int run_translate(const TranslateOptions& options) {
     }
     std::fflush(stdout);
     done += lines.size();
+    progress.begin_at(done);
     if (!too_long.empty()) translate.check(too_long, input.place(done + 1));
   }
 }

@@ -168,11 +168,29 @@ void collect_options(const CommandInfo& command, std::set<std::string>& to) {
   for (const CommandInfo& below : command.commands) collect_options(below, to);
 }
 
+// The switches of train, which takes no texts that could be meant instead: "--batch.shuffle no" is
+// "--batch.shuffle=no".
+void join_switches(const CommandInfo& app, std::vector<std::string>& words) {
+  const auto train = std::ranges::find(app.commands, "train", &CommandInfo::name);
+  if (train == app.commands.end() || std::ranges::find(words, "train") == words.end()) return;
+  std::set<std::string> switches;
+  for (const OptionInfo& option : train->options) {
+    if (!option.takes_value) switches.insert(option.names.begin(), option.names.end());
+  }
+  for (size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    bool value = false;
+    if (!switches.contains(words[i]) || !detail::parse_field(words[i + 1], value)) continue;
+    words[i] += value ? "=true" : "=false";
+    words.erase(words.begin() + static_cast<ptrdiff_t>(i) + 1);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> with_hyphens(const CLI::App& app, int argc, char** argv) {
+  const CommandInfo tree = command_tree(app);
   std::set<std::string> known;
-  collect_options(command_tree(app), known);
+  collect_options(tree, known);
   std::vector<std::string> words(argv, argv + argc);
   for (std::string& word : words) {
     if (word == "--") break;
@@ -182,6 +200,7 @@ std::vector<std::string> with_hyphens(const CLI::App& app, int argc, char** argv
     std::ranges::replace(hyphens, '_', '-');
     if (!known.contains(name) && known.contains(hyphens)) word.replace(0, name.size(), hyphens);
   }
+  join_switches(tree, words);
   return words;
 }
 

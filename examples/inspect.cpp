@@ -59,6 +59,7 @@ int main() {
 
 // Prints:
 // decoder.attention
+// target ↓ source →
 //       s    a    i    n    t    </s>
 //    t                 ░░░░░▓▓▓▓▓░░░░░
 //    n            ░░░░░█████

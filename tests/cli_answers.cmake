@@ -1,4 +1,4 @@
-# Models that tag words, give numbers, or read pairs: cmake -DATTEND=... -DWORK=<a directory> -P cli_answers.cmake
+# Models that tag words, give numbers, read pairs or several corpora, or are pretrained: cmake -DATTEND=... -DWORK=<a directory> -P cli_answers.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/cli_expect.cmake)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -36,6 +36,28 @@ expect(1 "--metric pearson does not apply to a model that gives tags; use accura
   --metric pearson)
 expect(1 "the model reads one text; leave out --pair" classify ${tagger} --input ${WORK}/long --pair ${WORK}/long)
 
+# The likeliest tags of each word follow its tag, in columns and in JSON.
+expect(0 "^Anna\tB-PER\tB-PER\t[01][.][0-9]+\t[BIO][^\t]*\t0.[0-9]*\nSmith\tI-PER\tI-PER\t[^\n]*\n" classify ${tagger}
+  --input ${WORK}/some -n 2)
+expect(0 "Bob\tB-PER(\t[^\t]+\t[01][.][0-9]+)(\t[^\t]+\t[01][.][0-9]+)(\t[^\t]+\t[01][.][0-9]+)(\t[^\t]+\t[01][.][0-9]+)\n"
+  classify ${tagger} --input ${WORK}/some --probabilities)
+expect(0 ".word.:.Bob.,.tag.:.B-PER.,.probability.:[^,]*,.tags.:\\[{.tag.:.B-PER.,.probability.:[^}]*},{" classify ${tagger}
+  --input ${WORK}/some --json -n 2)
+
+# The same with a conditional random field, around the encoder of that model; spans keep the scheme of the text.
+set(chain ${WORK}/chain)
+expect(0 "tags: all follow iob2.*start: new 3: crf 3.*trained 60 steps" train --init-from ${tagger} --model.kind tagger
+  --model.tagger.output crf --text ${WORK}/texts --tags ${WORK}/tags --out ${chain} --training.report-every 60
+  --optimizer.rate 0.01 --schedule.warmup 5 --batch.tokens 256 --data.held-out 0 --steps 60)
+expect(0 "^Anna\tB-PER\nSmith\tI-PER\nlives\tO\n\n\nBob\tB-PER\nruns\tO\n\n$" classify ${chain} --input ${WORK}/some)
+expect(0 "{.line.:1,.text.:..,.words.:\\[\\],.spans.:\\[\\]}\n{.line.:2,.*.spans.:\\[{.type.:.PER.,.begin.:0,.end.:1}\\]}"
+  classify ${chain} --input ${WORK}/some --json)
+expect(0 "^Anna\tB-PER\tB-PER\t[01][.]" classify ${chain} --input ${WORK}/some -n 2)
+expect(0 "^accuracy +100.00  260 of 260 tags\n.*span_f1 +100.00 .*\nO +100.00 +100.00 +100.00 +140 +140\n" evaluate ${chain}
+  --text ${WORK}/texts --tags ${WORK}/tags --table)
+expect(1 "training.class_weights is for tags that are learned one by one" train --init-from ${tagger} --model.kind tagger
+  --model.tagger.output crf --text ${WORK}/texts --tags ${WORK}/tags --out ${WORK}/none --training.class-weights auto)
+
 # Numbers.
 repeat(numbers-texts 30 "a\nb\na a\nb b\n")
 repeat(numbers 30 "1\n-3\n1\n-3\n")
@@ -47,7 +69,7 @@ expect(0 "^{.line.:0,.text.:.a.,.number.:[01][.][0-9]+}\n" classify ${regression
 expect(0 "^pearson +(0.9|1.0).*\nmean_absolute_error [^\n]*\n\nline\tgold\tpredicted\tdifference\ttext\n[0-9]+\t-?[13]\t[^\n]*\n$"
   evaluate ${regression} --text ${WORK}/numbers-texts --number ${WORK}/numbers --errors 1)
 expect(0 "^[01][.]?[0-9]*\n-[23][.]?[0-9]*\n$" classify ${regression} a b)
-expect(1 "n best and --probabilities are of labels; this is a regression model" classify ${regression} -n 2)
+expect(1 "n best and --probabilities are of labels and tags; this is a regression model" classify ${regression} -n 2)
 expect(2 "--table: goes with labels and tags" evaluate ${regression} --text ${WORK}/numbers-texts
   --number ${WORK}/numbers --table)
 
@@ -72,3 +94,22 @@ expect(0 "^yes\t[01][.][0-9]+\nno\t[01][.][0-9]+\n$" classify ${pairs} "a b" a b
 expect(1 "classify: the model reads two texts, and 'b' has no second one; give both as arguments" classify ${pairs} "a b" a b)
 expect(1 "pair 2: the line has 2 tokens, but at most 1 are allowed" classify ${pairs} a a b "c c" --longest-line 1)
 expect(2 "--pair: does not go with texts as arguments" classify ${pairs} a --pair ${WORK}/second)
+
+# Several corpora: each flag once for each, and a file of settings may follow; info shows what an epoch has.
+repeat(more-texts 10 "Bob met Anna\n")
+repeat(more-tags 10 "B-PER O B-PER\n")
+file(WRITE ${WORK}/settings.yaml "data: {weights: [1, 2]}\n")
+expect(0 "an epoch has 80 texts of 2 corpora: 60 texts of [^\n]*/texts x 1 .75.0 %., 10 texts of [^\n]*/more-texts x 2 .25.0 %."
+  train --text ${WORK}/texts --text ${WORK}/more-texts --tags ${WORK}/tags --tags ${WORK}/more-tags ${WORK}/settings.yaml
+  --out ${WORK}/both ${settings} --steps 1)
+expect(0 "data +[^\n]*/texts [+] [^\n]*/tags, weight 1, 60 records, 75.0 % of an epoch\ndata [^\n]*, weight 2, 10 records, 25.0 %"
+  info ${WORK}/both)
+expect(1 "data.text has 2 files but data.tags has 1 file; give one for each" train --text ${WORK}/texts
+  --text ${WORK}/more-texts --tags ${WORK}/tags --out ${WORK}/none ${settings})
+
+# An encoder-decoder is pretrained on plain text, and fine-tuned on pairs.
+repeat(sentences 40 "abcdefghij\nfghijklmno\n")
+expect(0 "task: span_corruption .*trained 2 steps" train --preset tiny --text ${WORK}/sentences --out ${WORK}/base
+  --batch.tokens 256 --steps 2)
+expect(0 "task: translate .*as in init_from.*trained 1 step" train --init-from ${WORK}/base --source ${WORK}/sentences
+  --target ${WORK}/sentences --out ${WORK}/tuned --batch.tokens 256 --steps 1)

@@ -45,7 +45,7 @@ endif()
 
 # A preset of the command line is the one that is trained.
 file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau}\nvocabulary: {kind: character}\ntraining: {steps: 1}\n")
-expect(0 "trained 1 steps" train ${WORK}/preset.yaml --model.preset vanilla ${words} --target ${WORK}/numbers
+expect(0 "trained 1 step" train ${WORK}/preset.yaml --model.preset vanilla ${words} --target ${WORK}/numbers
   --out ${WORK}/preset --model.rnn.hidden 8)
 expect(0 "preset vanilla.*attention +none" info ${WORK}/preset)
 file(WRITE ${WORK}/preset.yaml "model: {preset: bahdanau, rnn: {hidden: 8}}\n")
@@ -130,7 +130,8 @@ expect(2 "--beam should be a whole number" translate ${model} --beam x)
 expect(0 "^01\n.*decoder.0.cross" inspect ${model} january --columns 60)
 expect(0 "^{.title.:.decoder.0.cross, head 1.,.rows.:\\[.0.,.1.,.</s>.\\],.columns.:\\[.j." inspect
   ${model} january --target 01 --head 1 --format json)
-expect(0 "^encoder.0.self +[0-9.]+ " inspect ${model} january --show entropy --from source --to source)
+expect(0 "^entropy of each head, in nats; 0: it looks at one token\nlayer +head 0 +1 .*\nencoder.0.self +[0-9.]+ "
+  inspect ${model} january --show entropy --from source --to source)
 expect(0 "^$" inspect ${model} january --show entropy --out ${WORK}/entropy.json)
 expect(0 "^[0-9]-0 [0-9]-1\n$" inspect ${model} january --format moses)
 foreach(show rollout flow gradient integrated)
@@ -179,19 +180,36 @@ expect(1 "^attend: inspect: .target. has 4097 tokens; at most 4096 can be shown,
   --target ${long})
 expect(1 "not a model directory" explore ${WORK})
 
+# How fast the model is here: lines of its own text, or made-up ones where it has none.
+expect(0 "model +transformer, .*text +6 lines of its training text, .*\n +translate, 1 line at once, beam 5 +[0-9]+ .*\n +training step, [0-9]+ tokens +[0-9]+ "
+  bench ${model} --quick)
+file(MAKE_DIRECTORY ${WORK}/shipped)
+file(COPY ${model}/config.json ${model}/model.safetensors ${model}/tokenizer.model DESTINATION ${WORK}/shipped)
+expect(0 "^{.threads.:[0-9]+,.*.name.:.translate, 64 lines at once, beam 1.,.tokens_per_second.:[0-9.]+,.ms.:" bench
+  ${WORK}/shipped --quick --json)
+expect(0 "of random tokens.*no training step: .*shipped has no training text" bench ${WORK}/shipped --quick)
+expect(1 "not a model directory" bench ${WORK})
+
 # One without attention.
-expect(0 "trained 1 steps" train --preset vanilla ${words} --target ${WORK}/numbers --out ${WORK}/fixed
+expect(0 "trained 1 step" train --preset vanilla ${words} --target ${WORK}/numbers --out ${WORK}/fixed
   --vocabulary.kind character --model.rnn.hidden 16 --training.steps 1)
 expect(1 "the model has no attention to look at; use saliency instead" inspect ${WORK}/fixed may)
 expect(1 "the model has no attention to look at; use saliency instead" inspect ${WORK}/fixed may --show rollout)
 expect(0 "." inspect ${WORK}/fixed may --show gradient)
 file(RENAME ${WORK}/fixed/model.safetensors ${WORK}/weights)
-expect(1 "fixed: there is no model.safetensors yet.*attend average" translate ${WORK}/fixed)
+# A run that has kept no model yet is used as its newest checkpoint has it.
+set(INPUT ${WORK}/words)
+expect(0 "^[^\n]*\n[^\n]*\n.*attend: [^\n]*fixed: training has not validated yet; using its newest checkpoint, step 1\n"
+  translate ${WORK}/fixed --max-length 3)
+set(INPUT /dev/null)
+file(RENAME ${WORK}/fixed/checkpoints ${WORK}/fixed/none)
+expect(1 "fixed: it has neither model.safetensors nor a checkpoint; .*attend train" translate ${WORK}/fixed may)
+file(RENAME ${WORK}/fixed/none ${WORK}/fixed/checkpoints)
 expect(0 "once: the mean of the weights at step 1" average ${WORK}/fixed --last 1 --out ${WORK}/once)
 file(RENAME ${WORK}/weights ${WORK}/fixed/model.safetensors)
 
 # One that reads and writes bytes.
-expect(0 "trained 1 steps" train --preset luong ${words} --target ${WORK}/numbers --out ${WORK}/bytes
+expect(0 "trained 1 step" train --preset luong ${words} --target ${WORK}/numbers --out ${WORK}/bytes
   --vocabulary.kind byte --model.rnn.hidden 16 --training.steps 1)
 expect(0 "." inspect ${WORK}/bytes é --columns 60)
 
@@ -268,6 +286,13 @@ expect(0 "^1[.]000000\n$" embed ${vectors} --similarity "the cat\tcat the")
 expect(0 "^1[.]000000\n0[.][0-9]+\n$" embed ${vectors} --similarity "the cat" "cat the" cat dog)
 expect(1 "embed: line 1 has no tab" embed ${vectors} --similarity "the cat")
 expect(0 "^{.line.:0,.text.:.cat.,.tokens.:\\[{.token.:.cat.,.vector.:\\[" embed ${vectors} --tokens cat)
+expect(0 "^$" embed ${vectors} --words 5 --picture ${WORK}/words.svg --method tsne --perplexity 2)
+file(READ ${WORK}/words.svg drawn)
+if(NOT drawn MATCHES "t-SNE, perplexity 1.33.*<title>")
+  message(FATAL_ERROR "the words are no points: ${drawn}")
+endif()
+expect(1 "pca: 1 vectors have no directions in which they vary; give at least 2" embed ${vectors} cat
+  --picture ${WORK}/words.svg)
 expect(0 "^$" embed ${vectors} cat dog --format npy --output ${WORK}/vectors.npy)
 file(SIZE ${WORK}/vectors.npy size)
 expect_equal("${size}" "928" "an array of 2 x 100 float32")
@@ -339,6 +364,29 @@ expect(0 "label, preset label.*label: 2 tokens, line.*transformer.width +32.*poo
 set(INPUT ${WORK}/labels)
 expect(0 "^very▁good\nbad\n" tokenizer encode ${WORK}/label --column label)
 set(INPUT ${WORK}/words)
+
+# What speaks for each label, and what another run would have changed.
+expect(0 "each row has its own scale.*very good" inspect ${WORK}/label "a fine film" --show labels --by leave-out
+  --columns 60)
+expect(0 "^{.labels.:\\[{.label.:.very good.,.probability.:0[.].*.sequence.:.text.,.items.:" inspect ${WORK}/label
+  "a fine film" --show labels --format json)
+expect(0 "^[^\n]*\nweights of +changed by +parameters\n.* 0% " inspect ${WORK}/label "a fine film" --base ${WORK}/label
+  --show change --columns 60)
+expect(0 "base: .*tuned: .*difference: " inspect ${WORK}/label "a fine film" --base ${WORK}/label --columns 60)
+expect(1 "gives no labels: it is a transformer model" inspect ${model} january --show labels)
+expect(1 "predicts no masked tokens: it is a label model" inspect ${WORK}/label "a fine film" --show masked)
+expect(1 "base: it reads other tokens|none of its weights" inspect ${WORK}/label "a fine film" --base ${model} --show change)
+# Texts as points, coloured by their labels.
+expect(0 "^$" embed ${WORK}/label --input ${WORK}/texts --label ${WORK}/labels --picture ${WORK}/points.json)
+file(READ ${WORK}/points.json points)
+string(JSON point GET "${points}" points 0 label)
+expect_equal("${point}" "very good" "the label of the first text")
+expect(0 "^$" embed ${WORK}/label --input ${WORK}/texts --picture ${WORK}/points.html)
+expect(1 "4 vectors have too few neighbours; give at least 5, or use PCA" embed ${WORK}/label --input ${WORK}/texts
+  --picture ${WORK}/points.svg --method tsne)
+file(WRITE ${WORK}/few-labels "good\n")
+expect(1 "4 texts, but .*few-labels has 1 labels; each line needs one" embed ${WORK}/label --input ${WORK}/texts
+  --label ${WORK}/few-labels --picture ${WORK}/points.svg)
 
 # A command for another kind of model names the right one.
 expect(1 "writes no sequences: it is a label model; use classify" translate ${WORK}/label --input ${WORK}/texts)
@@ -463,7 +511,9 @@ expect(0 "^01\n05\n09\n02\n03\n04\n$" translate ${one} --input ${WORK}/words)
 expect(0 "accuracy +100.00" evaluate ${one} ${words} --target ${WORK}/numbers --metric accuracy)
 expect(0 "^-[0-9.]+\n-[0-9.]+\n" score ${one} ${words} --target ${WORK}/numbers)
 expect(0 "decoder_only" info ${one})
-expect(0 "^05\n.*layers.0.self, mean" inspect ${one} may)
+expect(0 "^05\ntext -> text, mean of [0-9]+ layers\n" inspect ${one} may)
+expect(0 "^05\n.*layers.0.self, mean" inspect ${one} may --all)
+expect(2 "--all: it shows the attention of each layer; leave out --all" inspect ${one} may --all --layer layers.0.self)
 expect(0 "rollout" inspect ${one} may --show rollout)
 expect(0 "." inspect ${one} may --show gradient)
 expect(0 "." inspect ${one} may --show lens)
@@ -498,7 +548,7 @@ expect(0 "\n0 [|][|][|]" translate ${model} --input ${WORK}/short --sample --n-b
 
 # Words of given texts are linked by the layer and head that gold links show to be best.
 file(WRITE ${WORK}/gold "0-0\n0-0\n0-0\n0-0\n0-0\n0-0\n")
-expect(1 "which layer is best is not known yet" translate ${model} --input ${WORK}/words --alignments
+expect(1 "the best layer is not known yet" translate ${model} --input ${WORK}/words --alignments
   --alignment-layer best)
 expect(0 "decoder.0.cross +0.00  precision 100.00 recall 100.00, (mean|head [0-3])\n" evaluate ${model} ${words}
   --target ${WORK}/numbers --gold ${WORK}/gold)
@@ -582,6 +632,6 @@ foreach(option --dry-run "--steps;200" "--steps;+1")
   expect(1 "no checkpoint is whole: step-100 is damaged .manifest.json is missing., step-90 .*or overwrite the model"
     ${again} ${option})
 endforeach()
-expect(0 "trained 1 steps" ${again} --overwrite --steps +1)
-expect(0 "trained 1 steps already" ${again} --overwrite --steps 1)
+expect(0 "trained 1 step" ${again} --overwrite --steps +1)
+expect(0 "trained 1 step already" ${again} --overwrite --steps 1)
 expect(1 "data.source is standard input" train --source - --target ${WORK}/numbers --out ${WORK}/none)

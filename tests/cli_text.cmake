@@ -25,7 +25,7 @@ expect(0 "{.line.:0,.sample.:3,.*{.line.:1,.sample.:0,.*{.line.:2,.sample.:3," g
 
 # Log-probabilities are the model's own, those that the lens shows: tokens that are never written keep their share.
 set(raw ${WORK}/raw)
-expect(0 "trained 1 steps" train --preset gpt-nano --text ${WORK}/letters --out ${raw} ${small} --training.steps 1)
+expect(0 "trained 1 step" train --preset gpt-nano --text ${WORK}/letters --out ${raw} ${small} --training.steps 1)
 foreach(way "--temperature;0" "--beam;2" "--best-of;2" "--repetition-penalty;2")
   expect(0 "." generate ${raw} ab --min-tokens 4 --max-tokens 4 ${way} --json)
   string(JSON text GET "${OUT}" text)
@@ -136,7 +136,7 @@ expect(0 "the mean of the weights at step 100\n" average ${writer} --last 1 --ou
 # Models that keep a state, or see a fixed number of tokens, do not outgrow what they were trained with.
 file(WRITE ${WORK}/few "the cat sat on the mat .\n")
 foreach(preset lstm-small conv-lm llama)
-  expect(0 "trained 1 steps" train --preset ${preset} --text ${WORK}/few --out ${WORK}/${preset}
+  expect(0 "trained 1 step" train --preset ${preset} --text ${WORK}/few --out ${WORK}/${preset}
     --vocabulary.kind character --data.context 8 --training.steps 1)
   expect(0 "." generate ${WORK}/${preset} the --min-tokens 12 --max-tokens 12)
   if(preset STREQUAL llama)

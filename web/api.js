@@ -14,11 +14,14 @@ export class ApiError extends Error {
  * An attention layer, and which sequence looks at which in it.
  * @typedef {{name: string, queries: string, keys: string, heads: number}} Layer
  */
-/** What a model reads or writes. @typedef {{name: string, kind: string, written: boolean}} Column */
+/**
+ * What a model reads or writes; `tokenizer` is its kind, empty for numbers.
+ * @typedef {{name: string, kind: string, tokenizer: string, written: boolean}} Column
+ */
 /**
  * @typedef {{id: number, name: string, shortName: string, kind: string, parameters: number,
- *   writes: boolean, sequences: Column[], joined: ?string, layers: Layer[], lens: boolean,
- *   snapshots: number, examples: string[][]}} Model
+ *   writes: boolean, embeds: boolean, words: boolean, sequences: Column[], joined: ?string, layers: Layer[], lens: boolean,
+ *   masked: boolean, snapshots: number, examples: string[][]}} Model
  */
 /** @typedef {import('./pairs.js').Sequence} Sequence */
 /**
@@ -61,6 +64,29 @@ export const getSnapshotMap = (model, query) =>
 /** What each layer would write next. @returns {Promise<import('./lens.js').Lens>} */
 export const getLens = (run, path = '') =>
   getJson(`api/runs/${run}/lens?${new URLSearchParams({ path })}`);
+
+/**
+ * What became of the model `base` in that of a run: how much the weights of each layer changed, and
+ * the cosines of each token's vectors after each stage.
+ * @returns {Promise<import('./change.js').Change>}
+ */
+export const getChange = (run, base) =>
+  getJson(`api/runs/${run}/change?${new URLSearchParams({ base })}`);
+
+/**
+ * How much each token of a sequence speaks for each label, the most probable label first.
+ * @returns {Promise<{labels: Array<{label: string, probability: number}>, sequence: string,
+ *   items: string[], values: number[][]}>}
+ */
+export const getLabels = (run, query) =>
+  getJson(`api/runs/${run}/labels?${new URLSearchParams(query)}`);
+
+/**
+ * What a masked language model would write at each place.
+ * @returns {Promise<{places: import('./masked.js').Place[]}>}
+ */
+export const getMasked = (run, top) =>
+  getJson(`api/runs/${run}/masked?${new URLSearchParams({ top })}`);
 
 /**
  * The arithmetic of a cell in one head; without a head, the weights of several there.
@@ -130,8 +156,28 @@ function wholeRows(buffer) {
  *   knocked_out: import('./knock_out.js').Head[]}} body
  * @param {AbortSignal} signal
  */
-export async function* postRun(body, signal) {
-  const response = await request('api/runs', {
+export const postRun = (body, signal) => post('api/runs', body, signal);
+
+/**
+ * Vectors as points of a plane; calls `onProgress` meanwhile.
+ * @param {{model: number, of: 'texts'|'words'|'lines', lines?: string, method: 'pca'|'tsne',
+ *   perplexity: number, most: number}} body
+ * @param {function({what: string, done: number, of: number}): void} onProgress
+ * @param {AbortSignal} signal
+ * @returns {Promise<import('./embeddings.js').PointMap>}
+ */
+export async function postPoints(body, onProgress, signal) {
+  for await (const event of post('api/points', body, signal)) {
+    if (event.event === 'error') throw new ApiError(event.error, 400);
+    if (event.event === 'done') return event;
+    onProgress(event);
+  }
+  throw new ApiError('The explorer stopped before the picture was ready.', 0);
+}
+
+/** Lines of JSON, as they come. */
+async function* post(address, body, signal) {
+  const response = await request(address, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),

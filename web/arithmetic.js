@@ -4,7 +4,7 @@ import { getCell } from './api.js';
 import { element, svg } from './dom.js';
 import { latest } from './latest.js';
 import { largest } from './maps.js';
-import { endsOf } from './pairs.js';
+import { endsOf, isBlock } from './pairs.js';
 import { percent, weight } from './numbers.js';
 import { tokenText } from './tokens.js';
 
@@ -51,7 +51,7 @@ export function arithmetic(app) {
       const { path, row, column } = store.state;
       const isThere = map && row >= 0 && column >= 0 && row < map.rows.length && column < map.columns.length;
       if (!run?.done || !isThere) return load.reset();
-      const query = { ...placeOf(selection), row, column, ...(path && { path }) };
+      const query = { ...placeOf(run.model, selection), row, column, ...(path && { path }) };
       load(JSON.stringify([run.id, query]), () => getCell(run.number, query), show);
     },
     leave: load.drop,
@@ -64,9 +64,10 @@ export function arithmetic(app) {
 }
 
 /** A head, the heads of a layer, or those of all layers of a pair. */
-function placeOf({ pair, layer, head }) {
+function placeOf(model, { pair, layer, head }) {
   if (reductions.includes(layer)) return endsOf(pair);
-  return /^\d+$/.test(head) ? { layer, head } : { layer };
+  const block = isBlock(model, pair) ? endsOf(pair) : {};
+  return /^\d+$/.test(head) ? { layer, head, ...block } : { layer, ...block };
 }
 
 /** A map of several heads is a mean of them: which of them looks here? */

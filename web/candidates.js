@@ -1,12 +1,10 @@
 // The output token by token, and the likeliest ones at each step. Choosing another, or writing
 // something else, writes the rest again from there.
-import { palette } from './colours.js';
+import { cardsSvg } from './cards.js';
 import { element } from './dom.js';
 import { idsOf } from './maps.js';
-import { escape, svgDocument, tag } from './markup.js';
 import { percent } from './numbers.js';
 import { isContinuing } from './pairs.js';
-import { fitted } from './paint.js';
 import { tokenFlow } from './token_flow.js';
 import { choiceText } from './tokens.js';
 
@@ -70,7 +68,7 @@ export function candidates(app) {
     export: () =>
       path.length && {
         title: 'next tokens',
-        svg: () => barsSvg(run, path),
+        svg: () => cardsSvg(path.map((node, step) => barsOf(run, node, step))),
         data: path.map((node) => ({ token: node.token, candidates: offers(run, node) })),
       },
   };
@@ -128,32 +126,10 @@ function card(app, run, path, step, onChoose) {
   );
 }
 
-function barsSvg(run, path) {
-  const { ink, muted, accent } = palette();
-  const [margin, width, perRow, rowHeight] = [16, 190, 5, 20];
-  const longest = Math.max(...path.map((node) => offers(run, node).length));
-  const height = longest * rowHeight + 40;
-  const nameOf = (token) => fitted(choiceText(token, run.tokenizer), 76);
-  const cards = path.map((node, step) => {
-    const bars = offers(run, node).map(({ token, probability, chosen }, i) =>
-      tag(
-        'g',
-        { transform: `translate(0 ${24 + i * rowHeight})` },
-        tag('text', { y: 12, fill: chosen ? accent : ink }, escape(nameOf(token))),
-        tag('rect', {
-          x: 84,
-          y: 3,
-          width: probability * 60,
-          height: 10,
-          fill: chosen ? accent : muted,
-        }),
-        tag('text', { x: 150, y: 12, fill: muted }, escape(`${percent(probability)} %`)),
-      ),
-    );
-    const [x, y] = [margin + (step % perRow) * width, margin + Math.floor(step / perRow) * height];
-    const title = tag('text', { y: 12, fill: muted }, `step ${step + 1}`);
-    return tag('g', { transform: `translate(${x} ${y})` }, title, ...bars);
+/** A card for a picture. @returns {import('./cards.js').Card} */
+function barsOf(run, node, step) {
+  const bars = offers(run, node).map(({ token, probability, chosen }) => {
+    return { name: choiceText(token, run.tokenizer), probability, chosen };
   });
-  const rows = Math.ceil(path.length / perRow);
-  return svgDocument(perRow * width + margin, rows * height + margin, ...cards);
+  return { title: `step ${step + 1}`, bars };
 }

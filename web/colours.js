@@ -8,7 +8,7 @@ let current = null;
  * all values above zero, `below` for those below it.
  * @typedef {{css: string[], pixels: Uint32Array}} Scale
  * @typedef {{paper: string, ink: string, muted: string, line: string, accent: string,
- *   above: Scale, below: Scale}} Palette
+ *   contrary: string, above: Scale, below: Scale}} Palette
  */
 
 /**
@@ -33,6 +33,22 @@ export function forgetPalette() {
 export function colourer(map) {
   const { above, below } = palette();
   return (value) => (value < 0 ? below : above).css[levelOf(value, map.most)];
+}
+
+/**
+ * A map as it is coloured: one whose rows have scales of their own, in parts of their largest values.
+ * @param {import('./maps.js').HeatMap} map
+ */
+export function scaled(map) {
+  if (!map.byRow) return map;
+  const width = map.columns.length;
+  const values = new Float32Array(map.values.length);
+  map.rows.forEach((_, row) => {
+    const own = map.values.subarray(row * width, (row + 1) * width);
+    const most = own.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
+    own.forEach((value, column) => (values[row * width + column] = value / most));
+  });
+  return { ...map, values, most: 1 };
 }
 
 /** Black or white, whichever reads better on a colour given as CSS. */
@@ -96,7 +112,7 @@ function readPalette() {
     const colours = interpolate([read('nothing'), ...stops]);
     return { css: colours.map(css), pixels: Uint32Array.from(colours, pixel) };
   };
-  const plain = ['paper', 'ink', 'muted', 'line', 'accent'].map((name) => [name, css(read(name))]);
+  const plain = ['paper', 'ink', 'muted', 'line', 'accent', 'contrary'].map((name) => [name, css(read(name))]);
   const colours = {
     ...Object.fromEntries(plain),
     above: scale('above'),

@@ -1,11 +1,12 @@
 // Two inputs, two models, or two heads, side by side with their difference.
 import { difference } from './align.js';
+import { changeSection } from './change.js';
 import { choice, element, field, fillSelect } from './dom.js';
 import { headsIn, nameOfHeads } from './knock_out.js';
 import { latest } from './latest.js';
 import { loadMap, selectionOf, titleOf } from './maps.js';
 import { showOutputs } from './outputs.js';
-import { layersOf, nameOf } from './pairs.js';
+import { isSelf, layersOf, nameOf } from './pairs.js';
 import { Panels } from './panels.js';
 import { headOptions, layerOptions } from './picker.js';
 import { heatMapSvg } from './vector.js';
@@ -51,10 +52,12 @@ export function compareView(app) {
     store.set({ row, column }),
   );
   const message = element('p', { className: 'hint' });
+  const change = changeSection(app);
   const load = latest(app, () => {
     message.textContent = '';
     [...names, ...outputs].forEach((part) => part.replaceChildren());
     panels.show([], -1, -1);
+    change.hide();
   });
 
   /** @type {Side[]} */
@@ -71,6 +74,9 @@ export function compareView(app) {
     const isEmpty = isWhole && !compared[2].map.values.length;
     panels.show(isEmpty ? compared.slice(0, 2) : compared, row, column);
     shown = sides;
+    const isOfModels = kindOf(app) === 'models' && sides[0] !== sides[1];
+    if (isOfModels) change.follow(sides[1].run, app.model.id);
+    else change.hide();
     if (!isWhole) message.textContent = lackOf(sides, maps, app.selection.pair);
     else if (isEmpty) message.textContent = 'The two have no tokens in common.';
     else if (kindOf(app) === 'inputs' && sides[0] === sides[1])
@@ -103,8 +109,12 @@ export function compareView(app) {
       element('div', { className: 'outputs' }, names[0], outputs[0], names[1], outputs[1]),
       message,
       panels.node,
+      change.node,
     ),
-    draw: () => panels.draw(),
+    draw() {
+      panels.draw();
+      change.draw();
+    },
     update() {
       const { run, selection } = app;
       const { state } = store;
@@ -138,12 +148,15 @@ export function compareView(app) {
         show,
       );
     },
-    leave: load.drop,
+    leave() {
+      load.drop();
+      change.leave();
+    },
     export: () =>
       panels.panels.length && {
         title: `comparison of ${kinds.find(([name]) => name === kindOf(app))[1]}`,
-        svg: () => heatMapSvg(panels.panels.map(({ map }) => map)),
-        data: panels.panels.map(({ map }) => map),
+        svg: () => heatMapSvg([...panels.panels.map(({ map }) => map), ...change.maps()]),
+        data: [...panels.panels.map(({ map }) => map), ...change.maps()],
         origin: originOf(shown),
       },
   };
@@ -167,6 +180,30 @@ function kindOf(app) {
   return [compare, source2 ? 'inputs' : 'models', 'inputs'].find((kind) => offered.includes(kind));
 }
 
+/**
+ * What of another model corresponds to a selection: the same, as far as it has it. A base may read
+ * one text where the tuned model reads two as one: then the layer at the same place of its only
+ * pair. Where there is none, the selection itself, of which it has no map.
+ */
+function counterpart(model, other, selection) {
+  const nearest = selectionOf(other, selection);
+  if (nearest.pair === selection.pair) return nearest;
+  const isWhole = (of, pair) => Boolean(of.joined) && pair === `${of.joined}/${of.joined}`;
+  const sole = soleSelfPair(other);
+  const isAlike = isWhole(model, selection.pair) || isWhole(other, sole);
+  if (!sole || !isAlike || !isSelf(selection.pair)) return selection;
+  const place = layersOf(model, selection.pair).findIndex(({ name }) => name === selection.layer);
+  const layer = layersOf(other, sole)[place]?.name ?? selection.layer;
+  return selectionOf(other, { ...selection, pair: sole, layer });
+}
+
+/** The pair of a model that has one alone, of a sequence that looks at itself. */
+function soleSelfPair({ layers }) {
+  const pairs = new Set(layers.map(({ queries, keys }) => `${queries}/${keys}`));
+  const [pair] = pairs;
+  return pairs.size === 1 && isSelf(pair) ? pair : null;
+}
+
 const hasPair = (model, pair) => layersOf(model, pair).length > 0;
 
 /** The second model: what the address says, or the first other one, preferably with the pair that is shown. */
@@ -182,8 +219,7 @@ function secondOf(app, state) {
   const kind = kindOf(app);
   if (kind === 'models') {
     const other = otherModel(app, state);
-    const nearest = selectionOf(other, selection);
-    const theirs = nearest.pair === selection.pair ? nearest : selection; // of a pair it lacks
+    const theirs = counterpart(model, other, selection);
     const title = ({ shortName }, selected) => `${shortName}: ${titleOf(selected)}`;
     return {
       model: other,

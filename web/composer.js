@@ -23,7 +23,7 @@ export function composer(app) {
   const inputs = Object.fromEntries(names.map((name) => [name, $(name)]));
 
   for (const [name, [min, max]] of Object.entries(ranges))
-    Object.assign(inputs[name], { min, max });
+    if (inputs[name]) Object.assign(inputs[name], { min, max });
   /** Before the models are known, none does. */
   const continues = () => app.models.length > 0 && isContinuing(app.model);
   const number = (name) =>

@@ -3,7 +3,7 @@
 /** Keys with what they do, for the manual. */
 export const listedKeys = [
   ['/', 'edit the input'],
-  ['1 – 9, l', 'open a view'],
+  ['1 – 9, l, m, p', 'open a view'],
   ['[  ]', 'previous and next layer'],
   [',  .', 'previous and next head'],
   ['← ↑ → ↓', 'move through the map, tokens or tree in focus'],

@@ -17,7 +17,7 @@ import { numbersIn, otherInput, Store } from './state.js';
 import { tabs } from './tabs.js';
 import { theme } from './theme.js';
 import { isFirstVisit, tour } from './tour.js';
-import { emptyView, keyOf, lacking, views } from './views.js';
+import { emptyView, keyOf, lacking, offeredViews, views } from './views.js';
 
 /**
  * What views share.
@@ -136,10 +136,13 @@ function update() {
   const place = placeNow();
   $('model').value = String(model.id);
   $('about').textContent = `${model.kind}, ${count(model.parameters)} parameters`;
-  $('composer').hidden = place.id === 'training';
+  $('composer').hidden = Boolean(place.alone);
   sentence.update();
   lesson.update();
-  bar.show(place.id);
+  bar.show(
+    place.id,
+    offeredViews(model).map(({ id }) => id),
+  );
   const lack = lacking(place, model, run);
   mount(lack ? `${place.id} ${lack} ${model.id} ${run ? 'run' : 'start'}` : place.id, () =>
     lack ? emptyView(app, lack) : place.make(app),

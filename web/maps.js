@@ -1,8 +1,11 @@
 // Maps with their labels, as the views draw them; what was fetched is kept for a while.
-import { getMap, getSaliency, getSequences } from './api.js';
+import { getLabels, getMap, getSaliency, getSequences } from './api.js';
+import { percent } from './numbers.js';
 import {
   axesOf,
+  breaksOf,
   endsOf,
+  isBlock,
   isSelf,
   labelsOf,
   nameOf,
@@ -10,6 +13,7 @@ import {
   pairsOf,
   roleOf,
   sequenceOf,
+  wholeOf,
   writtenBy,
 } from './pairs.js';
 
@@ -17,10 +21,11 @@ import {
  * A matrix to be drawn, with what its rows and columns are. `most` is the |value| of the darkest
  * colour; `isSelf`: a sequence looks at itself; `room`: rows to leave room for while it grows;
  * `isNamed`: its labels are for the eye already; `marked`: a row to be marked in a saved picture;
- * `axes`: what rows and columns are.
+ * `byRow`: each row has a scale of its own; `axes`: what rows and columns are; `breaks`: rows and columns before which a text begins.
  * @typedef {{title: string, rows: string[], columns: string[], values: Float32Array, most: number,
- *   signed?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean, marked?: number,
- *   axes?: {rows: string, columns: string}}} HeatMap
+ *   signed?: boolean, byRow?: boolean, isSelf?: boolean, room?: number, isNamed?: boolean, marked?: number,
+ *   axes?: {rows: string, columns: string},
+ *   breaks?: {rows: number[], columns: number[]}}} HeatMap
  */
 /**
  * A pair of sequences, and a layer and head of it; no pair where the model has no attention.
@@ -45,7 +50,9 @@ export function selectionOf(model, { pair, layer, head }) {
     };
   const isHead =
     head === 'mean' || head === 'max' || (/^\d+$/.test(head) && Number(head) < chosen.heads);
-  return { pair: pairOf(chosen), layer, head: isHead ? head : 'mean' };
+  const own = pairOf(chosen);
+  const isOfBlock = isBlock(model, pair) && wholeOf(model, pair) === own;
+  return { pair: isOfBlock ? pair : own, layer, head: isHead ? head : 'mean' };
 }
 
 /** What a selection is called. */
@@ -66,7 +73,10 @@ export function titleOf({ pair, layer, head }) {
 export async function loadMap(run, selection, path = '') {
   const { pair, layer, head } = selection;
   const along = path && path !== idsOf(run.path()) ? { path } : {};
-  const what = reductions.includes(layer) ? { reduction: layer, ...endsOf(pair) } : { layer, head };
+  const isPart = isBlock(run.model, pair);
+  const what = reductions.includes(layer)
+    ? { reduction: layer, ...endsOf(pair) }
+    : { layer, head, ...(isPart && endsOf(pair)) };
   const query = { ...what, ...along };
   // The labels are asked for at once with the map, not after it.
   const [map, { sequences }] = await Promise.all([
@@ -76,7 +86,13 @@ export async function loadMap(run, selection, path = '') {
   const { rows, columns } = labelsOf(sequences, pair);
   const isOutput = !isSelf(pair) && endsOf(pair).queries === writtenBy(run.model);
   const known = isOutput ? writtenRows(run.path(path), rows) : rows;
-  return { ...labelled(map, known, columns, titleOf(selection)), axes: axesOf(run.model, pair) };
+  const { queries, keys } = endsOf(pair);
+  const breaks = {
+    rows: breaksOf(run.model, sequences, queries),
+    columns: breaksOf(run.model, sequences, keys),
+  };
+  const title = isPart && !reductions.includes(layer) ? `${titleOf(selection)}, ${nameOf(pair)}` : titleOf(selection);
+  return { ...labelled(map, known, columns, title), axes: axesOf(run.model, pair), breaks };
 }
 
 /**
@@ -100,6 +116,40 @@ export async function loadSaliency(run, method, keys, path, onRows, signal) {
   const grow = (weights) => onRows({ ...named(weights), room: weights.room });
   const ask = () => getSaliency(run.number, query, grow, signal);
   return named(await cached(run, query, ask));
+}
+
+const labelTitles = {
+  gradient: 'gradient × input',
+  integrated: 'integrated gradients',
+  'leave-out': 'leaving each token out',
+};
+
+/**
+ * How much each token of a sequence speaks for each label.
+ * @param {import('./run.js').Run} run
+ * @param {'gradient'|'integrated'|'leave-out'} method
+ * @param {string} keys the sequence
+ * @param {string} path ids of another hypothesis
+ * @returns {Promise<HeatMap>}
+ */
+export async function loadLabels(run, method, keys, path) {
+  const query = { method, keys, ...(path && { path }) };
+  const [{ labels, items, values }, { sequences }] = await Promise.all([
+    getLabels(run.number, query),
+    getSequences(run.number, path),
+  ]);
+  const all = Float32Array.from(values.flat());
+  return {
+    title: labelTitles[method],
+    rows: labels.map(({ label, probability }) => `${percent(probability)} % ${label}`),
+    columns: items,
+    values: all,
+    most: largest(all),
+    signed: true,
+    byRow: true,
+    axes: { rows: 'label', columns: roleOf(run.model, keys) },
+    breaks: { rows: [], columns: breaksOf(run.model, sequences, keys) },
+  };
 }
 
 /** The largest |value| of a map. */

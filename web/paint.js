@@ -1,5 +1,5 @@
 // Painting a heat map on canvas: cells, labels that thin out when they are many, and the cursor.
-import { colourer, palette, pixelsOf } from './colours.js';
+import { colourer, palette, pixelsOf, scaled } from './colours.js';
 import { tokenTexts } from './tokens.js';
 
 export const font = '13px system-ui, sans-serif';
@@ -116,8 +116,9 @@ export function paintMap(context, map, layout, labels) {
   context.beginPath();
   context.rect(left, top, width, height);
   context.clip();
-  if (Math.min(layout.across, layout.down) < 7) paintPixels(context, map, layout);
-  else paintCells(context, map, layout);
+  if (Math.min(layout.across, layout.down) < 7) paintPixels(context, scaled(map), layout);
+  else paintCells(context, scaled(map), layout);
+  paintBreaks(context, map, layout);
   context.restore();
   context.font = font;
   context.fillStyle = palette().muted;
@@ -206,6 +207,15 @@ function paintCells(context, map, { left, top, width, height, across, down, x, y
       context.fillRect(left + column * across - x, top + row * down - y, across - 1, down - 1);
     }
   }
+}
+
+/** Lines where one text ends and the next begins. */
+function paintBreaks(context, { breaks }, { left, top, width, height, across, down, x, y }) {
+  if (!breaks) return;
+  context.fillStyle = palette().contrary;
+  for (const row of breaks.rows) context.fillRect(left, Math.round(top + row * down - y) - 1.5, width, 2);
+  for (const column of breaks.columns)
+    context.fillRect(Math.round(left + column * across - x) - 1.5, top, 2, height);
 }
 
 function paintRowLabel(context, { left, top, height, down, y }, row, text, erase = false) {

@@ -24,20 +24,62 @@ export function isSelf(pair) {
 /** A pair for the eye: "target → source". */
 export const nameOf = (pair) => pair.replace('/', ' → ');
 
-/** The pairs a model has, those of two sequences first. */
-export function pairsOf({ layers }) {
-  const pairs = [...new Set(layers.map(pairOf))];
-  return [...pairs.filter((pair) => !isSelf(pair)), ...pairs.filter(isSelf)];
+/**
+ * The pairs a model has, those of two sequences first; last those of the parts of a sequence that
+ * several are read as.
+ */
+export function pairsOf(model) {
+  const pairs = [...new Set(model.layers.map(pairOf))];
+  return [...pairs.filter((pair) => !isSelf(pair)), ...pairs.filter(isSelf), ...blocksOf(model)];
 }
 
-/** The layers of a pair of a model. */
-export function layersOf({ layers }, pair) {
-  return layers.filter((layer) => pairOf(layer) === pair);
+/** The layers of a pair of a model; those of the whole for a pair of its parts. */
+export function layersOf(model, pair) {
+  const whole = wholeOf(model, pair);
+  return model.layers.filter((layer) => pairOf(layer) === whole);
+}
+
+/** The parts of the sequence that a model reads all others as. */
+function partsOf({ joined, sequences }) {
+  return joined ? sequences.filter(({ kind }) => kind === 'tokens').map(({ name }) => name) : [];
+}
+
+/** What one part sees of another: blocks of the maps of the whole. */
+function blocksOf(model) {
+  const { joined, layers } = model;
+  if (!layers.some((layer) => pairOf(layer) === `${joined}/${joined}`)) return [];
+  const parts = partsOf(model);
+  const blocks = parts.flatMap((from) => parts.map((to) => `${from}/${to}`));
+  return [...blocks.filter((pair) => !isSelf(pair)), ...blocks.filter(isSelf)];
+}
+
+/** Whether a pair is a block of the maps of another. */
+export const isBlock = (model, pair) => blocksOf(model).includes(pair);
+
+/** The pair whose maps have those of a pair: mostly itself. */
+export const wholeOf = (model, pair) =>
+  isBlock(model, pair) ? `${model.joined}/${model.joined}` : pair;
+
+/**
+ * Before which items of a sequence a part of it begins, but the first.
+ * @param {import('./api.js').Model} model
+ * @param {Sequence[]} sequences
+ */
+export function breaksOf(model, sequences, name) {
+  if (name !== model.joined) return [];
+  let place = 0;
+  const ends = partsOf(model).map((part) => (place += sequenceOf(sequences, part).items.length));
+  return ends.slice(0, -1);
 }
 
 /** The sequence, or the label, that a model writes; undefined where it writes nothing. */
 export function writtenBy({ sequences }) {
   return sequences.find(({ written }) => written)?.name;
+}
+
+/** Whether a model gives labels. */
+export function givesLabels({ sequences }) {
+  return sequences.some(({ kind, written }) => written && kind === 'label');
 }
 
 /** What the items of a sequence are to the model, for the eye: its input, its output, or the name. */

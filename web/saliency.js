@@ -1,20 +1,24 @@
 // Saliency beside attention: what moved the output, next to what was looked at.
 import { choice, element } from './dom.js';
 import { latest } from './latest.js';
-import { loadMap, loadSaliency } from './maps.js';
-import { endsOf, readBy, writtenBy } from './pairs.js';
+import { loadLabels, loadMap, loadSaliency } from './maps.js';
+import { endsOf, givesLabels, readBy, writtenBy } from './pairs.js';
 import { Panels } from './panels.js';
 import { heatMapSvg } from './vector.js';
 
 const kinds = [
   ['gradient', 'gradient × input'],
   ['integrated', 'integrated gradients'],
+  ['leave-out', 'leaving one out'],
 ];
 
 const hints = {
   both:
     'Saliency is how much each token changes the probability of each token of the output; ' +
     'attention is where the model looked. Where they differ, neither alone explains the output.',
+  labels:
+    'Each row is a label: blue tokens speak for it, orange ones against it, each row on a scale of ' +
+    'its own.',
   alone: 'Saliency is how much each token changes the probability of each token of the output.',
 };
 
@@ -35,10 +39,11 @@ export function saliencyView(app) {
     for (const name of Object.keys(more)) failed.delete(name);
     if (known.isAwaited) return; // saliency stands first
     const maps = [known.saliency, known.attention].filter(Boolean);
-    hint.textContent = maps.length > 1 ? hints.both : hints.alone;
+    const isOfLabels = known.saliency?.byRow;
+    hint.textContent = isOfLabels ? hints.labels : maps.length > 1 ? hints.both : hints.alone;
     const { row, column } = store.state;
     panels.show(
-      maps.map((map) => ({ map })),
+      maps.map((map, i) => (i && isOfLabels ? { map, at: sameColumns(map) } : { map })),
       row,
       column,
     );
@@ -77,8 +82,11 @@ export function saliencyView(app) {
     draw: () => panels.draw(),
     update() {
       const { run, selection } = app;
-      const { saliency, path, row, column } = store.state;
-      kind.choose(saliency);
+      const { path, row, column } = store.state;
+      const isLabelled = givesLabels(run.model);
+      const offered = kindsFor(isLabelled);
+      const saliency = offered.includes(store.state.saliency) ? store.state.saliency : offered[0];
+      kind.choose(saliency, offered);
       turnTo(JSON.stringify([run.id, path]));
       panels.pin(row, column);
       if (!run.done) return leave();
@@ -86,6 +94,7 @@ export function saliencyView(app) {
       follow(
         JSON.stringify([run.id, saliency, keys, path]),
         (signal) => {
+          if (isLabelled) return loadLabels(run, saliency, keys, path);
           const grow = (map) => signal.aborted || showSaliency(map);
           return loadSaliency(run, saliency, keys, path, grow, signal);
         },
@@ -113,6 +122,13 @@ export function saliencyView(app) {
     },
   };
 }
+
+/** Rows that are labels have no counterpart in a map of attention. */
+const sameColumns = ({ columns }) => ({ rows: [], columns: columns.map((_, column) => column) });
+
+/** Tokens are left out only where labels are given: what a text is written from cannot be. */
+const kindsFor = (isLabelled) =>
+  kinds.map(([name]) => name).filter((name) => isLabelled || name !== 'leave-out');
 
 /** The sequence whose tokens are weighed: what the selection looks at, or what is read first. */
 function keysOf(model, { pair }) {

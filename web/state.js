@@ -30,6 +30,11 @@ export const defaults = {
   stage: -1, // of the logit lens: the layer and the position of the chosen cell
   position: -1,
   shade: 'likeliest', // what its colours show
+  place: -1, // of the token that is hidden
+  points: '', // of embeddings: texts, words or lines
+  projection: 'pca',
+  perplexity: 30,
+  most: 500, // points
   compare: '', // two models where there are two, unless there is a second input
   model2: -1, // -1: another one, with the same attention if there is one
   source2: '',
@@ -41,13 +46,13 @@ export const defaults = {
 
 /** What an input changes that is not the one before. */
 export const otherInput = Object.fromEntries(
-  ['others', 'target', 'start', 'startIds', 'halt', 'path', 'source2', 'row', 'column', 'zoom', 'step'].map(
+  ['others', 'target', 'start', 'startIds', 'halt', 'path', 'source2', 'row', 'column', 'zoom', 'step', 'place'].map(
     (key) => [key, defaults[key]],
   ),
 );
 
 /** What the explorer accepts. */
-export const ranges = { beam: [0, 16], top: [1, 20], tokens: [1, 1000], seed: [1, 999999] };
+export const ranges = { beam: [0, 16], top: [1, 20], tokens: [1, 1000], seed: [1, 999999], perplexity: [1, 1000], most: [2, 2000] };
 
 /** @typedef {typeof defaults} State */
 

@@ -15,12 +15,14 @@ export function tabs(list, views, onChoose) {
   list.addEventListener('keydown', (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by) return;
-    const next = buttons.at((buttons.indexOf(event.target) + by) % buttons.length);
+    const open = buttons.filter(({ hidden }) => !hidden);
+    const next = open.at((open.indexOf(event.target) + by) % open.length);
     onChoose(next.value);
     next.focus();
     event.preventDefault();
   });
   let shown = '';
+  let offered = [];
   /** Scrolls the row so that the tab that is open stands in its middle. */
   const reveal = () => {
     const chosen = buttons.find(({ value }) => value === shown);
@@ -29,11 +31,12 @@ export function tabs(list, views, onChoose) {
     list.scrollLeft = middle - list.clientWidth / 2;
   };
   return {
-    /** Marks the view that is open. */
-    show(id) {
-      if (id === shown) return;
-      shown = id;
+    /** Marks the view that is open; views that are not offered have no tab. */
+    show(id, ids) {
+      if (id === shown && ids.join() === offered.join()) return;
+      [shown, offered] = [id, ids];
       for (const button of buttons) {
+        button.hidden = button.value !== id && !ids.includes(button.value);
         const isChosen = button.value === id;
         button.setAttribute('aria-selected', String(isChosen));
         button.tabIndex = isChosen ? 0 : -1;

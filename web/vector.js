@@ -1,8 +1,9 @@
 // Heat maps as SVG, side by side, each with the scale of its colours.
-import { colourer, palette, pixelsOf, stopsOf } from './colours.js';
+import { colourer, palette, pixelsOf, scaled, stopsOf } from './colours.js';
 import { element } from './dom.js';
+import { endsOfScale } from './legend.js';
 import { escape, heading, stackedSvg, tag } from './markup.js';
-import { brief, weight } from './numbers.js';
+import { weight } from './numbers.js';
 import { axisHeight, axisTexts, mostOf, roomForLabels, shortLabels, widthOf } from './paint.js';
 
 const [margin, gap, titleHeight, scaleHeight] = [16, 32, 28, 36];
@@ -57,7 +58,7 @@ function cellOf({ rows, columns }) {
 
 function drawMap(map, labels, room, { across, down }, id) {
   const [left, top] = [room.left, room.top + titleHeight];
-  const { muted, accent } = palette();
+  const { muted, accent, contrary } = palette();
   const [width, height] = [map.columns.length * across, map.rows.length * down];
   const thin = (texts, size, needed, draw) => {
     const step = size < readableCell ? Math.ceil(needed / size) : 1;
@@ -74,7 +75,12 @@ function drawMap(map, labels, room, { across, down }, id) {
   const axis = (text, lines) =>
     tag('text', { x: left - 8, y: top - lines * axisHeight + 4, 'text-anchor': 'end' }, escape(text));
   const axes = corner ? [axis(corner.columns, 1.5), axis(corner.rows, 0.5)] : [];
-  const cells = map.values.length <= mostNamed ? namedCells(map) : [pixelsSvg(map)];
+  const cells = map.values.length <= mostNamed ? namedCells(map) : [pixelsSvg(scaled(map), map.columns.length, map.rows.length)];
+  const { rows: below = [], columns: beside = [] } = map.breaks ?? {};
+  const breaks = [
+    ...below.map((row) => tag('rect', { y: row * down - 1.25, width, height: 1.5 })),
+    ...beside.map((column) => tag('rect', { x: column * across - 1.25, width: 1.5, height })),
+  ];
   const scale = `scale(${across.toFixed(4)} ${down.toFixed(4)})`;
   const frame = {
     x: left - 1,
@@ -89,6 +95,7 @@ function drawMap(map, labels, room, { across, down }, id) {
     heading(map.title, 0, 14),
     tag('g', { fill: muted }, ...axes, ...rows, ...columns),
     tag('g', { transform: `translate(${left} ${top}) ${scale}` }, ...cells),
+    tag('g', { transform: `translate(${left} ${top})`, fill: contrary }, ...breaks),
     map.marked >= 0 ? tag('rect', frame) : '',
     colourScale(map, left, top + height + 18, id),
   ].join('');
@@ -97,12 +104,13 @@ function drawMap(map, labels, room, { across, down }, id) {
 /** A rectangle a cell, which says its value when pointed at. */
 function namedCells(map) {
   const { rows, columns, values } = map;
-  const colour = colourer(map);
+  const shades = scaled(map);
+  const colour = colourer(shades);
   return rows.flatMap((row, y) =>
     columns.map((column, x) => {
       const value = values[y * columns.length + x];
       const title = tag('title', {}, escape(`${row} → ${column}: ${weight(value)}`));
-      return tag('rect', { x, y, width: 0.96, height: 0.96, fill: colour(value) }, title);
+      return tag('rect', { x, y, width: 0.96, height: 0.96, fill: colour(shades.values[y * columns.length + x]) }, title);
     }),
   );
 }
@@ -136,7 +144,7 @@ function colourScale(map, x, y, id) {
   const gradient = stops.map((colour, i) =>
     tag('stop', { offset: `${(100 * i) / (stops.length - 1)}%`, 'stop-color': colour }),
   );
-  const least = map.signed ? brief(-map.most) : '0';
+  const [least, most] = endsOfScale(map);
   const start = map.signed ? 52 : 14;
   const text = (at, anchor, content) =>
     tag('text', { x: at, y: 7, 'text-anchor': anchor }, escape(content));
@@ -146,6 +154,6 @@ function colourScale(map, x, y, id) {
     tag('linearGradient', { id }, ...gradient),
     text(start - 6, 'end', least),
     tag('rect', { x: start, width: stripWidth, height: 6, rx: 3, fill: `url(#${id})` }),
-    text(start + stripWidth + 6, 'start', brief(map.most)),
+    text(start + stripWidth + 6, 'start', most),
   );
 }

@@ -3,9 +3,11 @@ import { beamView } from './beam.js';
 import { candidates } from './candidates.js';
 import { compareView } from './compare.js';
 import { element } from './dom.js';
+import { embeddingsView } from './embeddings.js';
 import { firstInputs } from './first_inputs.js';
 import { headView } from './heads.js';
 import { lensView } from './lens.js';
+import { maskedView } from './masked.js';
 import { matrixView } from './matrix_view.js';
 import { overview } from './overview.js';
 import { writtenBy } from './pairs.js';
@@ -23,7 +25,7 @@ import { trainingView } from './training.js';
 
 /**
  * A view opens by its `key`, or by its number among those without one; `about` says what it shows.
- * Those with `picks` show a layer and head that can be chosen: of any pair of sequences, or
+ * Those that stand `alone` show nothing of the input. Those with `picks` show a layer and head that can be chosen: of any pair of sequences, or
  * `ofOutput` of those in which the output attends.
  */
 export const views = [
@@ -93,6 +95,14 @@ export const views = [
     needs: 'lens',
   },
   {
+    id: 'masked',
+    title: 'Masked tokens',
+    key: 'm',
+    about: 'What the model would write at each place of the text if its token were hidden.',
+    make: maskedView,
+    needs: 'masked',
+  },
+  {
     id: 'saliency',
     title: 'Saliency',
     about:
@@ -112,6 +122,17 @@ export const views = [
     picks: true,
   },
   {
+    id: 'points',
+    title: 'Embeddings',
+    key: 'p',
+    about:
+      'Vectors of texts, or of words, as points of a plane, by principal components or t-SNE, ' +
+      'coloured by label. Point at one to read its text.',
+    make: embeddingsView,
+    needs: 'encoder',
+    alone: true,
+  },
+  {
     id: 'training',
     title: 'Training',
     about:
@@ -119,6 +140,7 @@ export const views = [
       'if training stored any.',
     make: trainingView,
     needs: 'nothing',
+    alone: true,
   },
 ];
 
@@ -130,9 +152,11 @@ export const keyOf = (view) => view.key ?? String(numbered.indexOf(view) + 1);
 /** Why a view cannot be shown: nothing was written yet, or the model lacks what it shows. */
 export function lacking({ needs }, model, run) {
   if (needs === 'nothing') return '';
+  if (needs === 'encoder') return model.embeds ? '' : 'encoder';
   if (needs === 'attention' && !model.layers.length) return 'attention';
   if (needs === 'output' && !writtenBy(model)) return 'output';
   if (needs === 'lens' && !model.lens) return 'lens';
+  if (needs === 'masked' && !model.masked) return 'masked';
   return run ? '' : 'sentence';
 }
 
@@ -143,8 +167,16 @@ const reasons = {
   lens:
     'The output layer of this model cannot read its other layers. Its next tokens can be seen ' +
     'instead.',
+  encoder: 'This model has no vectors of texts.',
+  masked: 'This model was not trained to tell what was hidden. Its other views show what it does.',
   sentence: '',
 };
+
+/** The views that have a tab: of those for few models, the ones that this model has. */
+export function offeredViews(model) {
+  const rare = { masked: model.masked, encoder: model.embeds };
+  return views.filter(({ needs }) => rare[needs] ?? true);
+}
 
 /** What stands there instead of a view, with a way to go on. */
 export function emptyView(app, lack) {

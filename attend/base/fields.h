@@ -274,6 +274,7 @@ struct Scalar<std::vector<T>> {
     if (!texts) return false;
     std::vector<T> parsed;
     for (const std::string& text : *texts) {
+      if (std::is_same_v<T, std::filesystem::path> && text.empty()) continue;  // no file
       T value{};
       if (!Scalar<T>::parse(value, text, range)) return false;
       parsed.push_back(std::move(value));

@@ -68,6 +68,24 @@ size_t RecordLengths::rows(size_t record) const {
   return static_cast<size_t>(sum);
 }
 
+double RecordLengths::weight(size_t record) const {
+  const auto part = std::ranges::upper_bound(parts, record, {}, &Part::end);
+  return part == parts.end() ? 1 : part->weight;
+}
+
+double RecordLengths::rows_of_epoch() const {
+  double sum = 0;
+  for (size_t i = 0; i < size(); ++i) sum += weight(i) * static_cast<double>(rows(i));
+  return sum;
+}
+
+CorpusCounts& CorpusCounts::operator+=(const CorpusCounts& other) {
+  read += other.read;
+  empty += other.empty;
+  too_long += other.too_long;
+  return *this;
+}
+
 template <typename... Args>
 void Corpus::fail(fmt::format_string<Args...> text, Args&&... args) const {
   throw FormatError("{}: {}; delete it, and it will be made again", file_.path().string(),
@@ -102,7 +120,8 @@ void Corpus::read_footer() {
   const size_t around = sizeof magic + sizeof footer_ + described;
   const size_t room = size < around ? 0 : size - around, record = table_bytes(footer_.columns);
   if (size < around || footer_.value_bytes > room || footer_.records > room / record ||
-      room != footer_.value_bytes + footer_.records * record) {
+      footer_.parts == 0 || footer_.parts > room / sizeof(uint64_t) ||
+      room != footer_.value_bytes + footer_.records * record + footer_.parts * sizeof(uint64_t)) {
     fail("its size does not fit what it says it holds");
   }
 }
@@ -110,7 +129,8 @@ void Corpus::read_footer() {
 void Corpus::read_columns() {
   columns_.resize(footer_.columns);
   const size_t bytes = columns_.size() * sizeof(ColumnDescriptor);
-  file_.read(file_.size() - sizeof footer_ - bytes, std::as_writable_bytes(std::span(columns_)));
+  const size_t behind = sizeof footer_ + footer_.parts * sizeof(uint64_t);
+  file_.read(file_.size() - behind - bytes, std::as_writable_bytes(std::span(columns_)));
   std::set<std::string_view> names;
   for (const ColumnDescriptor& column : columns_) {
     if (!ended_by_zero(column) || column.name().empty()) fail("a column has no name");
@@ -145,7 +165,13 @@ void Corpus::read_table() {
   lines_.resize(records);
   read(std::span(lines_));
   hash.add(bytes_of<ColumnDescriptor>(columns_));
+  at += columns * sizeof(ColumnDescriptor);
+  parts_.resize(footer_.parts);
+  read(std::span(parts_));
   if (hash.value() != footer_.table_hash) fail("its table is damaged");
+  if (!std::ranges::is_sorted(parts_) || parts_.back() != records) {
+    fail("its parts are not those of {} records", records);
+  }
 
   uint64_t next = 0;
   for (size_t i = 0; i < records; ++i) {
@@ -186,7 +212,24 @@ RecordLengths Corpus::lengths() const {
     all.columns.push_back(
         {.sequence = column.kind() == ColumnKind::kTokens, .extra = window ? -1 : 1});
   }
+  for (size_t i = 0; i < weights_.size(); ++i) all.parts.push_back({parts_[i], weights_[i]});
   return all;
+}
+
+void Corpus::weigh(std::span<const double> weights) {
+  if (weights.size() != parts_.size()) {
+    throw ConfigError("{}: {} weights for {} corpora", file_.path().string(), weights.size(),
+                      parts_.size());
+  }
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const uint64_t records = parts_[i] - (i == 0 ? 0 : parts_[i - 1]);
+    if (weights[i] * static_cast<double>(records) >= 1) continue;
+    throw DataError(
+        "{}: corpus {} of {} has {} records, of which an epoch has none by a weight of {}; give a "
+        "larger weight, or leave the corpus out",
+        file_.path().string(), i + 1, parts_.size(), records, weights[i]);
+  }
+  weights_.assign(weights.begin(), weights.end());
 }
 
 size_t Corpus::record_bytes(size_t record) const {

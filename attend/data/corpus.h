@@ -9,6 +9,7 @@
 //   lengths      u32 of each record and column: number of items
 //   lines        u64 of each record: the line of the text, from 1
 //   columns      ColumnDescriptor of each column
+//   parts        u64 of each corpus that it was built from: the record after its last one
 //   footer       CorpusFooter: what is in the file, what it was made from, checksums
 #pragma once
 
@@ -59,6 +60,7 @@ struct CorpusCounts {
   uint64_t left_out_empty() const { return read.empty + empty; }
   uint64_t left_out_too_long() const { return read.too_long + too_long; }
   uint64_t left_out() const { return left_out_empty() + left_out_too_long(); }
+  CorpusCounts& operator+=(const CorpusCounts& other);  // adds those of another corpus
   bool operator==(const CorpusCounts&) const = default;
 };
 
@@ -66,28 +68,37 @@ struct CorpusCounts {
 struct CorpusFooter {
   uint32_t version, columns;
   uint64_t spec;  // a fingerprint of the text, the tokenizers and the limits
-  uint64_t records, value_bytes;
+  uint64_t records, value_bytes, parts;
   CorpusCounts counts;
   uint64_t table_hash, footer_hash;  // of lengths, lines and columns; of all above
   char magic[8];
 };
 
-// The length of each record, and the rows that it takes in a batch.
+// The length of each record, the rows that it takes in a batch, and how often an epoch has it.
 struct RecordLengths {
   // What a column adds to a batch.
   struct ColumnRows {
     bool sequence = true;  // false: no rows
     int32_t extra = 1;     // rows beside the items: a start or an end
   };
+  // Records up to `end`, from the end of the part before. Each is in an epoch `weight` times: as
+  // many times as the whole number below it or above it, `weight` times on average.
+  struct Part {
+    size_t end = 0;
+    double weight = 1;
+  };
   std::span<const uint32_t> lengths;  // items, [records, columns]
   std::vector<ColumnRows> columns;
+  std::vector<Part> parts = {};  // none: an epoch has each record once
 
   // Number of records, and the items of each column of a record.
   size_t size() const { return columns.empty() ? 0 : lengths.size() / columns.size(); }
   std::span<const uint32_t> operator[](size_t record) const {
     return lengths.subspan(record * columns.size(), columns.size());
   }
-  size_t rows(size_t record) const;  // of a batch
+  size_t rows(size_t record) const;    // of a batch
+  double weight(size_t record) const;  // of its part
+  double rows_of_epoch() const;        // on average
 };
 
 // A corpus that was built. May be read by several threads at once.
@@ -104,6 +115,11 @@ class Corpus {
   // Its number; throws DataError that lists the columns.
   size_t column(std::string_view name) const;
   RecordLengths lengths() const;  // of all records; refers to the corpus
+  // The corpora that it was built from: of each, the record after its last one.
+  std::span<const uint64_t> parts() const { return parts_; }
+  // How often an epoch has each record of each part; for lengths() from now on. Throws ConfigError
+  // for another number of weights, and DataError for a part of which an epoch would have no record.
+  void weigh(std::span<const double> weights);
   // Items of a column of a record.
   size_t length(size_t record, size_t column) const {
     return lengths_[record * columns_.size() + column];
@@ -132,6 +148,8 @@ class Corpus {
   std::vector<uint32_t> lengths_;  // [records, columns]
   std::vector<uint64_t> begins_;   // of every kBeginEvery-th record
   std::vector<uint64_t> lines_;
+  std::vector<uint64_t> parts_;
+  std::vector<double> weights_;  // of each part; none: all 1
 };
 
 // A batch of these records, as they are stored: without start and end tokens.

@@ -56,11 +56,13 @@ class Builder {
     footer_.counts = stream->counts();
     columns_ = stream->columns();
     if (lines_.empty()) throw DataError("{}", source_.explain_empty(footer_.counts));
+    parts_.resize(stream->parts(), lines_.size());
     finish();
   }
 
  private:
   void add(const CorpusRecord& record) {
+    if (parts_.size() < record.part) parts_.resize(record.part, lines_.size());
     lines_.push_back(record.line);
     for (size_t c = 0; c < columns_.size(); ++c) {
       lengths_.push_back(static_cast<uint32_t>(record.values[c].size()));
@@ -91,6 +93,8 @@ class Builder {
     write(bytes_of<uint32_t>(lengths_));
     write(bytes_of<uint64_t>(lines_));
     write(bytes_of<ColumnDescriptor>(columns_));
+    footer_.parts = parts_.size();
+    write(bytes_of<uint64_t>(parts_));
     footer_.table_hash = hash.value();
     const std::string_view footer = bytes_of<CorpusFooter>({&footer_, 1});
     footer_.footer_hash = hash_of(footer.substr(0, offsetof(CorpusFooter, footer_hash)));
@@ -105,6 +109,7 @@ class Builder {
   std::vector<ColumnDescriptor> columns_;
   std::vector<uint32_t> lengths_;
   std::vector<uint64_t> lines_;
+  std::vector<uint64_t> parts_;  // ends of those before the part of the last record
 };
 
 }  // namespace

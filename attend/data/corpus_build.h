@@ -25,6 +25,7 @@ struct TextEncoder {
 struct CorpusRecord {
   std::vector<std::vector<int32_t>> values;  // of each column
   size_t line = 0;                           // of the text, from 1
+  size_t part = 0;  // number of the corpus it is of, where there are several; never decreases
 };
 
 // One pass over the records.
@@ -33,9 +34,11 @@ class RecordStream {
   virtual ~RecordStream() = default;
   // The next records, in order; none at the end.
   virtual std::vector<CorpusRecord> next() = 0;
-  // After the last record: what was left out, and what the columns hold.
+  // After the last record: what was left out, what the columns hold, and how many corpora there
+  // are.
   virtual CorpusCounts counts() const = 0;
   virtual std::vector<ColumnDescriptor> columns() const = 0;
+  virtual size_t parts() const { return 1; }
 };
 
 // Records that can be read any number of times, always the same ones.

@@ -9,7 +9,7 @@
 namespace attend {
 
 inline constexpr std::string_view kCorpusMagic = "ATTENDRC";
-inline constexpr uint32_t kCorpusVersion = 1;
+inline constexpr uint32_t kCorpusVersion = 2;
 inline constexpr size_t kMostColumns = 64;
 
 // Bytes of the table that a record takes.

@@ -46,8 +46,9 @@ class DocumentReader {
   std::string_view text() const { return text_; }
   bool begins() const { return begins_; }          // whether it is the first line of a document
   size_t line() const { return file_->number(); }  // of its file, from 1
-  // The name of the file.
+  // The name of the file, and its number among the files, from 0.
   const std::string& file() const { return file_->name(); }
+  size_t file_number() const { return opened_ - 1; }
 
   // `records` are documents read, `empty` are empty files and blank lines, `too_long` are lines
   // left out.

@@ -16,7 +16,7 @@ std::vector<EncodedLine> EncodedLines::next() {
   size_t bytes = 0;
   while (lines.size() < kLinesAtOnce && bytes < kLineBytesAtOnce && reader_.next()) {
     bytes += reader_.text().size();
-    lines.push_back({{}, reader_.line(), reader_.begins()});
+    lines.push_back({{}, reader_.line(), reader_.begins(), reader_.file_number()});
     std::string_view text = reader_.text();
     if (ends_ == LineEnds::kRemoved) text = text.substr(0, text.find_last_not_of("\r\n") + 1);
     texts.push_back({&encoder_, std::string(text)});

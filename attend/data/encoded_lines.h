@@ -14,6 +14,7 @@ struct EncodedLine {
   std::vector<int32_t> ids;
   size_t number;  // of its file, from 1
   bool begins;    // a document
+  size_t file;    // among the files, from 0
 };
 
 class EncodedLines {

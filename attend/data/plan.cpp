@@ -15,6 +15,9 @@ RandomStream order_stream(uint64_t seed, uint64_t epoch, bool of_batches) {
   return {seed, (uint64_t{1} << 63) | (epoch << 1) | (of_batches ? 1 : 0)};
 }
 
+// The order in which records of a part take turns where its weight has a fraction.
+RandomStream turn_stream(uint64_t seed, size_t part) { return {seed, (uint64_t{7} << 61) | part}; }
+
 // Sorts by the first two sequences of a record, the second up and down in turn so that it does not
 // jump where the first gets longer.
 class SortKey {
@@ -39,20 +42,61 @@ class SortKey {
 
 size_t part_of(size_t budget, size_t shards) { return std::max<size_t>(1, budget / shards); }
 
+void check_count(double records) {
+  constexpr auto kMost = std::numeric_limits<uint32_t>::max();
+  if (records > double{kMost})
+    throw DataError("{:.0f} records; there can be {} at most", records, kMost);
+}
+
+// Records begin .. end that have a turn in this epoch, a share of them: each epoch takes those that
+// follow the ones of the epoch before in a random order, around and around.
+void append_turns(size_t begin, size_t end, double share, RandomStream random, uint64_t epoch,
+                  std::vector<uint32_t>& to) {
+  const double each = share * static_cast<double>(end - begin);
+  const auto from = static_cast<uint64_t>(each * static_cast<double>(epoch));
+  const auto up_to = static_cast<uint64_t>(each * static_cast<double>(epoch + 1));
+  std::vector<uint32_t> order(end - begin);
+  fill_permutation(order, random);
+  for (uint64_t i = from; i < up_to; ++i) {
+    to.push_back(static_cast<uint32_t>(begin) + order[i % order.size()]);
+  }
+}
+
 }  // namespace
+
+std::vector<uint32_t> records_of_epoch(const RecordLengths& lengths, uint64_t seed,
+                                       uint64_t epoch) {
+  std::vector<uint32_t> records;
+  const auto append = [&records](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) records.push_back(static_cast<uint32_t>(i));
+  };
+  check_count(static_cast<double>(lengths.size()));
+  if (lengths.parts.empty()) append(0, lengths.size());
+  double count = 0;
+  size_t begin = 0;
+  for (size_t part = 0; part < lengths.parts.size(); ++part) {
+    const auto [end, weight] = lengths.parts[part];
+    check_count(count += weight * static_cast<double>(end - begin));
+    const auto whole = static_cast<size_t>(weight);
+    for (size_t i = 0; i < whole; ++i) append(begin, end);
+    const double share = weight - static_cast<double>(whole);
+    if (share > 0 && end > begin) {
+      append_turns(begin, end, share, turn_stream(seed, part), epoch, records);
+    }
+    begin = end;
+  }
+  return records;
+}
 
 BatchPlan::BatchPlan(const RecordLengths& lengths, const BatchConfig& config, uint64_t epoch,
                      size_t shards) {
   if (config.tokens == 0) throw ConfigError("batches of 0 tokens; give a budget, such as 4096");
-  if (lengths.size() > std::numeric_limits<uint32_t>::max()) {
-    throw DataError("{} records; there can be {} at most", lengths.size(),
-                    std::numeric_limits<uint32_t>::max());
-  }
-  order_.resize(lengths.size());
+  order_ = records_of_epoch(lengths, config.seed, epoch);
   if (config.shuffle) {
-    fill_permutation(order_, order_stream(config.seed, epoch, false));
-  } else {
-    std::iota(order_.begin(), order_.end(), 0u);
+    std::vector<uint32_t> shuffled(order_.size());
+    fill_permutation(shuffled, order_stream(config.seed, epoch, false));
+    for (uint32_t& place : shuffled) place = order_[place];
+    order_ = std::move(shuffled);
   }
   const SortKey key(lengths);
   std::stable_sort(order_.begin(), order_.end(),

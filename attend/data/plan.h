@@ -1,5 +1,5 @@
-// Which records go together, and when: each record once an epoch, batches of like lengths, in an
-// order that follows from (seed, epoch) and nothing else.
+// Which records go together, and when: each record once an epoch, or as often as its weight says,
+// batches of like lengths, in an order that follows from (seed, epoch) and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,16 @@ struct DataPosition {
   bool operator==(const DataPosition&) const = default;
 };
 
+// The records of an epoch, in order: each as often as the weight of its part says, one with a
+// fraction now and then. Over all epochs every record of a part comes equally often.
+std::vector<uint32_t> records_of_epoch(const RecordLengths& lengths, uint64_t seed, uint64_t epoch);
+
 // The batches of one epoch, each a shard of an update. Every epoch has the same number of them,
-// unless windows are shifted.
+// unless windows are shifted or a weight has a fraction; then nearly so.
 class BatchPlan {
  public:
   // A record that exceeds the budget is a batch of its own. Throws ConfigError for a budget of 0
-  // and DataError for more than 2^32 records.
+  // and DataError for more than 2^32 records, or more of them in an epoch.
   BatchPlan(const RecordLengths& lengths, const BatchConfig& config, uint64_t epoch,
             size_t shards = 1);
 

@@ -25,6 +25,14 @@ std::vector<TextColumn> two_columns(std::string first, std::string second,
   return {{std::move(first), first_file}, {std::move(second), second_file}};
 }
 
+RecordCounts& RecordCounts::operator+=(const RecordCounts& other) {
+  text += other.text;
+  records += other.records;
+  empty += other.empty;
+  too_long += other.too_long;
+  return *this;
+}
+
 RecordReader::RecordReader(std::vector<TextColumn> columns, size_t longest, HeldOut held_out)
     : columns_(std::move(columns)), held_out_(held_out), texts_(columns_.size()) {
   std::vector<std::filesystem::path> paths;
@@ -142,6 +150,20 @@ void RecordReader::fail_unequal() {
   const LineReader& second = other == files_.end() ? first : **other;
   throw DataError("{} has {} lines but {} has {}; line n of one must belong to line n of the other",
                   first.name(), first.lines_of_text(), second.name(), second.lines_of_text());
+}
+
+CorporaReader::CorporaReader(TextCorpora corpora, size_t longest, HeldOut held_out)
+    : corpora_(std::move(corpora)), longest_(longest), held_out_(held_out) {
+  if (corpora_.empty()) throw ConfigError("records of no corpus; name at least one file");
+  reader_.emplace(corpora_.front(), longest_, held_out_);
+}
+
+bool CorporaReader::next() {
+  while (!reader_->next()) {
+    if (corpus_ + 1 == corpora_.size()) return false;
+    reader_.emplace(corpora_[++corpus_], longest_, held_out_);
+  }
+  return true;
 }
 
 }  // namespace attend

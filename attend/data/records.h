@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,7 @@ struct RecordCounts {
   uint64_t empty = 0;     // left out: nothing but white space in a column
   uint64_t too_long = 0;  // left out: a line over the limit in a column
 
+  RecordCounts& operator+=(const RecordCounts& other);  // adds those of another corpus
   bool operator==(const RecordCounts&) const = default;
 };
 
@@ -85,6 +87,28 @@ class RecordReader {
   std::vector<size_t> file_of_;  // of each column
   std::vector<std::string_view> texts_;
   RecordCounts counts_;
+};
+
+// The columns of each of several corpora, whose records follow one another. All have the same
+// columns.
+using TextCorpora = std::vector<std::vector<TextColumn>>;
+
+// Reads the records of several corpora in order.
+class CorporaReader {
+ public:
+  // The files of a corpus are opened when its turn comes. Throws ConfigError if there is none.
+  explicit CorporaReader(TextCorpora corpora, size_t longest = kLongestLine, HeldOut held_out = {});
+
+  bool next();  // as RecordReader's; false at the end of the last corpus
+  std::string_view text(size_t column) const { return reader_->text(column); }  // until next()
+  size_t corpus() const { return corpus_; }                                     // of this record
+
+ private:
+  TextCorpora corpora_;
+  size_t longest_;
+  HeldOut held_out_;
+  size_t corpus_ = 0;
+  std::optional<RecordReader> reader_;
 };
 
 }  // namespace attend

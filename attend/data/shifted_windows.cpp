@@ -29,7 +29,8 @@ ShiftedWindows::ShiftedWindows(const Corpus& corpus, std::string_view column, in
       context_column_(corpus.column(attend::context_column(column))),
       start_(start),
       context_(corpus.columns()[context_column_].vocabulary - 1),
-      rows_(corpus.lengths().columns) {
+      rows_(corpus.lengths().columns),
+      parts_(corpus.lengths().parts) {
   find_documents(start);
   check_documents();
 }
@@ -75,8 +76,13 @@ ShiftedWindows::Epoch ShiftedWindows::epoch(uint64_t seed, uint64_t number) cons
   const RandomStream random = shift_stream(seed, number);
   Epoch made;
   made.windows_ = this;
+  made.parts_ = parts_;
   uint64_t windows = 0;
+  size_t part = 0;
   for (size_t i = 0; i < documents_.size(); ++i) {
+    while (part < parts_.size() && documents_[i].record >= parts_[part].end) {
+      made.parts_[part++].end = windows;
+    }
     const uint64_t tokens = documents_[i].tokens;
     const uint64_t shift = tokens > context_ ? random.below(i, stride()) : 0;
     const uint64_t first = std::min<uint64_t>(tokens, context_ - shift);
@@ -93,6 +99,7 @@ ShiftedWindows::Epoch ShiftedWindows::epoch(uint64_t seed, uint64_t number) cons
       add(overlap_ + 1, std::min<uint64_t>(stride(), tokens - at));
     }
   }
+  for (; part < parts_.size(); ++part) made.parts_[part].end = windows;
   return made;
 }
 

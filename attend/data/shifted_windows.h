@@ -24,7 +24,7 @@ class ShiftedWindows {
   class Epoch {
    public:
     // Of the windows; refers to this object.
-    RecordLengths lengths() const { return {lengths_, windows_->rows_}; }
+    RecordLengths lengths() const { return {lengths_, windows_->rows_, parts_}; }
     // A batch of these windows, with the columns of the corpus. The line of a window is that of the
     // stored window it begins in.
     Batch batch(std::span<const uint32_t> windows) const;
@@ -41,6 +41,7 @@ class ShiftedWindows {
     std::vector<uint64_t> firsts_;   // window of each document
     std::vector<uint32_t> sizes_;    // tokens predicted in it
     std::vector<uint32_t> lengths_;  // items of each window and column
+    std::vector<RecordLengths::Part> parts_;
   };
   // The windows of an epoch, which refer to this object.
   Epoch epoch(uint64_t seed, uint64_t number) const;
@@ -65,6 +66,7 @@ class ShiftedWindows {
   size_t context_, overlap_ = 0;
   std::vector<Document> documents_;
   std::vector<RecordLengths::ColumnRows> rows_;
+  std::vector<RecordLengths::Part> parts_;  // of the corpus
 };
 
 }  // namespace attend

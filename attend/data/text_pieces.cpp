@@ -17,6 +17,7 @@ class PieceStream : public RecordStream {
       : encoder_(encoder),
         lines_(files, encoder, columns.size() > 1 ? LineEnds::kRemoved : LineEnds::kKept),
         by_lines_(columns.size() > 1),
+        files_(files.files.size()),
         longest_(config.longest / columns.size()) {
     for (const std::string& column : columns) {
       described_.push_back(ColumnDescriptor::ids(column, ColumnKind::kTokens, encoder.vocabulary));
@@ -41,6 +42,7 @@ class PieceStream : public RecordStream {
     return counts;
   }
   std::vector<ColumnDescriptor> columns() const override { return described_; }
+  size_t parts() const override { return files_; }
 
  private:
   struct Piece {
@@ -50,6 +52,7 @@ class PieceStream : public RecordStream {
 
   void add(const EncodedLine& line, std::vector<CorpusRecord>& to) {
     if (line.begins) end_document(to);
+    file_ = line.file;
     open_ = true;
     for (const int32_t id : line.ids) {
       if (piece_.ids.empty()) piece_.line = line.number;
@@ -64,12 +67,12 @@ class PieceStream : public RecordStream {
     Piece piece = std::exchange(piece_, {});
     any_ = true;
     if (described_.size() == 1) {
-      to.push_back({{std::move(piece.ids)}, piece.line});
+      to.push_back({{std::move(piece.ids)}, piece.line, file_});
     } else if (first_.ids.empty()) {
       first_ = std::move(piece);
     } else {
       Piece first = std::exchange(first_, {});
-      to.push_back({{std::move(first.ids), std::move(piece.ids)}, first.line});
+      to.push_back({{std::move(first.ids), std::move(piece.ids)}, first.line, file_});
     }
   }
 
@@ -91,10 +94,12 @@ class PieceStream : public RecordStream {
   const TextEncoder& encoder_;
   EncodedLines lines_;
   bool by_lines_;
+  size_t files_;
   size_t longest_;  // tokens of a piece
   std::vector<ColumnDescriptor> described_;
   CorpusCounts counts_;
   Piece piece_, first_;  // that grows; the first of a pair
+  size_t file_ = 0;      // that they are of
   bool open_ = false, any_ = false, ended_ = false;
 };
 

@@ -29,11 +29,15 @@ struct TextProfile {
   std::vector<ColumnProfile> columns;
   double shared_characters = 0;  // share of the second column's characters that the first has too
   double shared_words = 0;       // the same for words
+  double repeats = 1;  // records of an epoch for each there is, where corpora have weights
 
   double mean_characters(size_t column) const;
   double mean_words(size_t column) const;
   // An estimate for all records, from those that were looked at.
   double all(uint64_t count) const;
+  void set_records_of_epoch(double count) {
+    if (records > 0) repeats = count / static_cast<double>(records);
+  }
 };
 
 // Collects a profile, record by record. Past `limit` bytes of text it only counts records.

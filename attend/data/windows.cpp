@@ -15,10 +15,11 @@ class Cutter {
   Cutter(const WindowConfig& config, const SpecialTokens& special)
       : config_(config), special_(special) {}
 
-  void begin_document(size_t line) {
+  void begin_document(size_t line, size_t file) {
     window_ = {special_.start};
     context_ = 1;
     line_ = line;
+    file_ = file;
   }
   void add(int32_t token, size_t line, std::vector<CorpusRecord>& to) {
     if (window_.size() == context_) line_ = line;
@@ -34,7 +35,7 @@ class Cutter {
   void emit(std::vector<CorpusRecord>& to) {
     const size_t kept = std::min(config_.overlap + 1, window_.size());
     std::vector<int32_t> next(window_.end() - static_cast<ptrdiff_t>(kept), window_.end());
-    to.push_back({{std::move(window_), {static_cast<int32_t>(context_)}}, line_});
+    to.push_back({{std::move(window_), {static_cast<int32_t>(context_)}}, line_, file_});
     window_ = std::move(next);
     context_ = window_.size();
   }
@@ -44,13 +45,17 @@ class Cutter {
   std::vector<int32_t> window_;
   size_t context_ = 0;  // tokens at the front of the window that are not predicted in it
   size_t line_ = 0;     // of the first that is
+  size_t file_ = 0;     // of the document
 };
 
 class WindowStream : public RecordStream {
  public:
   WindowStream(const std::string& column, const DocumentFiles& files, const TextEncoder& encoder,
                const WindowConfig& config)
-      : encoder_(encoder), lines_(files, encoder), cutter_(config, encoder.special) {
+      : encoder_(encoder),
+        lines_(files, encoder),
+        cutter_(config, encoder.special),
+        files_(files.files.size()) {
     described_ = {
         ColumnDescriptor::ids(column, ColumnKind::kTokens, encoder.vocabulary),
         ColumnDescriptor::ids(context_column(column), ColumnKind::kLabel, config.context + 1)};
@@ -74,12 +79,13 @@ class WindowStream : public RecordStream {
     return counts;
   }
   std::vector<ColumnDescriptor> columns() const override { return described_; }
+  size_t parts() const override { return files_; }
 
  private:
   void add(const EncodedLine& line, std::vector<CorpusRecord>& windows) {
     if (line.begins) {
       end_document(windows);
-      cutter_.begin_document(line.number);
+      cutter_.begin_document(line.number, line.file);
       open_ = true;
     }
     for (const int32_t id : line.ids) cutter_.add(id, line.number, windows);
@@ -108,6 +114,7 @@ class WindowStream : public RecordStream {
   const TextEncoder& encoder_;
   EncodedLines lines_;
   Cutter cutter_;
+  size_t files_;
   std::vector<ColumnDescriptor> described_;
   CorpusCounts counts_;
   bool open_ = false, ended_ = false;  // a document; the text

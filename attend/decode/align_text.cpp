@@ -87,7 +87,7 @@ AlignmentConfig with_best_place(AlignmentConfig config, const TextModel& model) 
   if (config.layer != "best") return config;
   if (!model.best_alignment) {
     throw ConfigError(
-        "alignments: which layer is best is not known yet; find out with: attend evaluate MODEL "
+        "alignments: the best layer is not known yet; find it with: attend evaluate MODEL "
         "--source FILE --target FILE --gold FILE");
   }
   config.layer = model.best_alignment->layer;

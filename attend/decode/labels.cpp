@@ -22,6 +22,22 @@ std::vector<double> log_softmax(std::span<const float> logits) {
   return found;
 }
 
+WordTokens word_tokens(const Tokenizer& tokenizer, std::string_view text) {
+  const auto encode = [&](std::string_view word) { return tokenizer.encode(word); };
+  return encode_words(encode, attend::words_of(text), tokenizer.special().unknown);
+}
+
+WordTag word_tag(const DecodedTags& decoded, size_t row, size_t ranked) {
+  const std::vector<float> all = decoded.probabilities.slice_rows(row, 1).to_vector();
+  const auto best = static_cast<size_t>(decoded.best[row]);
+  WordTag found{{best, double{all[best]}}};
+  if (ranked == 0) return found;
+  for (size_t i = 0; i < all.size(); ++i) found.ranked.push_back({i, double{all[i]}});
+  std::ranges::stable_sort(found.ranked, std::greater{}, &RankedTag::probability);
+  found.ranked.resize(std::min(found.ranked.size(), ranked));
+  return found;
+}
+
 // The columns that a model reads, in their order: the text, and the second text of a pair.
 std::vector<ColumnSpec> read_columns(const TextModel& model) {
   std::vector<ColumnSpec> columns;
@@ -82,6 +98,12 @@ void in_answer_batches(const TextModel& model, const ColumnIds& ids, size_t batc
 
 bool reads_pairs(const TextModel& model) { return read_columns(model).size() == 2; }
 
+size_t tokens_read(const TextModel& model, const ColumnSpec& column, std::string_view text) {
+  const Tokenizer& tokenizer = model.tokenizer(column.name);
+  return model.model->tagger() == nullptr ? tokenizer.encode(text).size()
+                                          : word_tokens(tokenizer, text).ids.size();
+}
+
 std::vector<std::vector<double>> label_log_probabilities(const TextModel& model,
                                                          const AskedTexts& asked,
                                                          size_t batch_tokens) {
@@ -113,24 +135,22 @@ std::vector<RankedLabel> best_labels(std::span<const double> log_probabilities, 
   return all;
 }
 
-std::vector<std::vector<RankedLabel>> best_tags(const TextModel& model,
-                                                std::span<const std::string> texts,
-                                                size_t batch_tokens) {
-  const NoGrad no_grad;
+std::vector<std::vector<WordTag>> best_tags(const TextModel& model,
+                                            std::span<const std::string> texts, size_t batch_tokens,
+                                            size_t ranked) {
   const Tagger& tagger = model.tagger();
   const ColumnSpec column = read_columns(model).front();
   const Tokenizer& tokenizer = model.tokenizer(column.name);
   std::vector<WordTokens> words;
   std::vector<size_t> lengths, wordy;  // the latter: texts that have words
   for (size_t i = 0; i < texts.size(); ++i) {
-    const auto encode = [&](std::string_view word) { return tokenizer.encode(word); };
-    WordTokens tokens = encode_words(encode, words_of(texts[i]), tokenizer.special().unknown);
+    WordTokens tokens = word_tokens(tokenizer, texts[i]);
     if (tokens.last.empty()) continue;
     lengths.push_back(tokens.ids.size() + 1);
     words.push_back(std::move(tokens));
     wordy.push_back(i);
   }
-  std::vector<std::vector<RankedLabel>> found(texts.size());
+  std::vector<std::vector<WordTag>> found(texts.size());
   for (const std::vector<size_t>& some : batches_by_length(lengths, batch_tokens)) {
     TokenLines lines, ends;
     for (const size_t i : some) {
@@ -142,11 +162,10 @@ std::vector<std::vector<RankedLabel>> best_tags(const TextModel& model,
     const Tokens last = ends.tokens();
     Batch batch(column.name, lines.tokens());
     batch.add(words_column(column.name), Column{last.ids, last.packing});
-    const Column scores = tagger.tag_scores(batch);
+    const DecodedTags decoded = tagger.decode_tags(batch);
     for (size_t i = 0; i < some.size(); ++i) {
-      for (size_t row = scores.packing.begin(i); row < scores.packing.end(i); ++row) {
-        const auto all = log_softmax(scores.values.slice_rows(row, 1).to_vector());
-        found[wordy[some[i]]].push_back(best_labels(all, 1).front());
+      for (size_t row = decoded.packing.begin(i); row < decoded.packing.end(i); ++row) {
+        found[wordy[some[i]]].push_back(word_tag(decoded, row, ranked));
       }
     }
   }

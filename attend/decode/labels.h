@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attend/models/text_model.h"
@@ -15,6 +16,8 @@ struct AskedTexts {
 };
 // Whether the model reads two texts.
 bool reads_pairs(const TextModel& model);
+// The tokens that a text becomes, without its frame; a model that tags reads it word by word.
+size_t tokens_read(const TextModel& model, const ColumnSpec& column, std::string_view text);
 
 // The log-probability (natural logarithm) of each label, for each text. Here and below, a batch has
 // at most `batch_tokens` tokens, or one text, and ConfigError says what the model is for where it
@@ -34,10 +37,21 @@ struct RankedLabel {
 // The most probable labels, best first.
 std::vector<RankedLabel> best_labels(std::span<const double> log_probabilities, size_t count);
 
-// The most probable tag of each word (data/words.h) of each text, and the text of a tag.
-std::vector<std::vector<RankedLabel>> best_tags(const TextModel& model,
-                                                std::span<const std::string> texts,
-                                                size_t batch_tokens);
+// A tag by its number: tag_text() has its text.
+struct RankedTag {
+  size_t number;
+  double probability;
+};
+// The tag of a word: of the most probable tags of a text together, and with them how probable each
+// is by itself.
+struct WordTag {
+  RankedTag best;
+  std::vector<RankedTag> ranked = {};  // the most probable ones of this word, best first
+};
+// The tags of each word (data/words.h) of each text, with so many ranked ones of each word.
+std::vector<std::vector<WordTag>> best_tags(const TextModel& model,
+                                            std::span<const std::string> texts, size_t batch_tokens,
+                                            size_t ranked = 0);
 std::string tag_text(const TextModel& model, size_t number);
 
 // The number of each text, or pair.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "attend/base/error.h"
+#include "attend/data/words.h"
 #include "attend/decode/labels.h"
 #include "attend/decode/line_limit.h"
 #include "attend/decode/score.h"
@@ -14,22 +15,39 @@ namespace {
 
 constexpr size_t kBatchTokens = 4096;  // of a batch that is labelled
 
+// Throws ConfigError that names the member to use, where a model gives answers of another kind.
+void check_answers(const TextModel& model, std::string_view member) {
+  const Model& facets = *model.model;
+  const std::string_view use = facets.classifier() != nullptr  ? "classify"
+                               : facets.tagger() != nullptr    ? "tag"
+                               : facets.regressor() != nullptr ? "number"
+                                                               : member;
+  if (use == member) return;
+  throw ConfigError("{}: it is a {} model; use {}", member, model.config.kind.name, use);
+}
+
 // Throws DataError where a text has more tokens than the model has positions for.
 void check_length(const TextModel& model, const ColumnSpec& column, std::string_view text,
                   std::string_view place) {
   const LineLimit limit = line_limit(column, 0);
   if (limit.tokens == 0) return;
-  const size_t count = model.tokenizer(column.name).encode(text).size();
+  const size_t count = tokens_read(model, column, text);
   if (!limit.allows(count)) limit.fail(place, count);
+}
+
+void check_lengths(const TextModel& model, std::string_view member,
+                   std::span<const std::string> texts) {
+  const ColumnSpec column = *model.read();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    check_length(model, column, texts[i], fmt::format("{}: text {}", member, i + 1));
+  }
 }
 
 std::vector<std::vector<double>> log_probabilities(const TextModel& model,
                                                    std::span<const std::string> texts) {
+  check_answers(model, "classify");
   model.classifier();  // throws where it gives no labels
-  const ColumnSpec column = *model.read();
-  for (size_t i = 0; i < texts.size(); ++i) {
-    check_length(model, column, texts[i], fmt::format("classify: text {}", i + 1));
-  }
+  check_lengths(model, "classify", texts);
   return label_log_probabilities(model, texts, kBatchTokens);
 }
 
@@ -170,6 +188,66 @@ std::vector<Label> LoadedModel::labels(std::string_view text) const {
     found.push_back({state_->model.label(label.number), std::exp(label.log_probability)});
   }
   return found;
+}
+
+std::vector<std::vector<TaggedWord>> LoadedModel::tag(std::span<const std::string> texts) const {
+  const TextModel& model = state_->model;
+  check_answers(model, "tag");
+  model.tagger();
+  check_lengths(model, "tag", texts);
+  std::vector<std::vector<TaggedWord>> found;
+  for (const std::vector<WordTag>& tags : best_tags(model, texts, kBatchTokens)) {
+    const std::vector<std::string_view> words = words_of(texts[found.size()]);
+    std::vector<TaggedWord>& tagged = found.emplace_back();
+    for (size_t i = 0; i < tags.size(); ++i) {
+      tagged.push_back(
+          {std::string(words[i]), tag_text(model, tags[i].best.number), tags[i].best.probability});
+    }
+  }
+  return found;
+}
+
+std::vector<std::vector<TaggedWord>> LoadedModel::tag(
+    std::initializer_list<std::string> texts) const {
+  return tag(std::span(texts.begin(), texts.size()));
+}
+
+std::vector<TaggedWord> LoadedModel::tag(std::string_view text) const {
+  const std::string line(text);
+  return std::move(tag(std::span(&line, 1)).front());
+}
+
+std::vector<double> LoadedModel::numbers(std::span<const std::string> texts) const {
+  const TextModel& model = state_->model;
+  check_answers(model, "number");
+  model.regressor();
+  check_lengths(model, "number", texts);
+  return predicted_numbers(model, {.texts = texts}, kBatchTokens);
+}
+
+std::vector<double> LoadedModel::numbers(std::initializer_list<std::string> texts) const {
+  return numbers(std::span(texts.begin(), texts.size()));
+}
+
+double LoadedModel::number(std::string_view text) const {
+  const std::string line(text);
+  return numbers(std::span(&line, 1)).front();
+}
+
+double LoadedModel::number(std::string_view text, std::string_view pair) const {
+  const TextModel& model = state_->model;
+  check_answers(model, "number");
+  model.regressor();
+  const std::string first(text), second(pair);
+  const Signature signature = model.model->signature();
+  if (const auto most = signature.longest_together(); most && reads_pairs(model)) {
+    const LineLimit limit{*most, true};
+    const size_t count = tokens_read(model, signature.columns[0], first) +
+                         tokens_read(model, signature.columns[1], second);
+    if (!limit.allows(count)) limit.fail("number: the pair", count);
+  }
+  return predicted_numbers(model, {.texts = {&first, 1}, .pairs = {&second, 1}}, kBatchTokens)
+      .front();
 }
 
 Tensor LoadedModel::embed(std::span<const std::string> texts,

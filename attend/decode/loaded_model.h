@@ -32,6 +32,12 @@ struct Label {
   double probability = 0;  // between 0 and 1
 };
 
+// A word of a text, which stands between white space, with the tag that a model gives to it.
+struct TaggedWord {
+  std::string word, tag;
+  double probability = 0;  // of the tag at this word, between 0 and 1
+};
+
 // A handle to a model that was loaded. Copies share the weights, which live as long as the last
 // copy; copying and moving are cheap. All members are const and may be called from several threads
 // at once: each call computes on the library's threads, and gives the same result whatever runs
@@ -70,6 +76,18 @@ class LoadedModel {
   std::vector<Label> classify(std::initializer_list<std::string> texts) const;
   // All labels of a text, most probable first; their probabilities add up to 1.
   std::vector<Label> labels(std::string_view text) const;
+
+  // The tag of each word of a text, by a model that tags. A text without words has none.
+  std::vector<TaggedWord> tag(std::string_view text) const;
+  std::vector<std::vector<TaggedWord>> tag(std::span<const std::string> texts) const;
+  std::vector<std::vector<TaggedWord>> tag(std::initializer_list<std::string> texts) const;
+
+  // The number that a regression model gives to a text, in the unit of the numbers it was trained
+  // with; and to a pair of texts, by a model of pairs.
+  double number(std::string_view text) const;
+  double number(std::string_view text, std::string_view pair) const;
+  std::vector<double> numbers(std::span<const std::string> texts) const;
+  std::vector<double> numbers(std::initializer_list<std::string> texts) const;
 
   // What a masked language model would write at each "[MASK]" of a text: the most probable tokens,
   // best first. fill("the film is [MASK] .")[0][0].text is the text with the best one. A text

@@ -106,9 +106,12 @@ std::vector<Translation> Translator::operator()(std::span<const std::string> lin
       asked.push_back(i);
     }
   }
+  size_t finished = blank.size();
   for (std::vector<size_t>& batch : batches_by_length(rows, config_.batch_tokens)) {
     for (size_t& number : batch) number = asked[number];
     run(batch, sources, first_line, starts, all);
+    finished += batch.size();
+    if (config_.on_progress) config_.on_progress(finished);
   }
   if (!blank.empty() && config_.alignment) {
     align(blank, model().inputs(std::vector<std::vector<int32_t>>(blank.size())), all);

@@ -3,6 +3,7 @@
 // lines stay blank.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct TranslatorConfig {
   size_t longest_line = 0;     // the most tokens of a line; 0: as many as the model has positions
   TokenSequences banned = {};  // never written, as ids
   const std::atomic<bool>* stop = nullptr;  // throws Stopped once this is true
+  // Called with the number of lines of a call that are done, as batches are.
+  std::function<void(size_t lines)> on_progress = {};
 };
 
 // Translates with fixed settings. May be called from several threads at once.

@@ -14,11 +14,18 @@ HeatMap attention_picture(const TextModel& model, const Trace& trace, std::strin
 std::vector<HeatMap> attention_pictures(const TextModel& model, const Trace& trace,
                                         std::span<const AttentionLayer> layers,
                                         HeadChoice head = {});
+// The mean over all layers of a pair and their heads, titled "target -> source, mean of 4 layers",
+// or as the layer where there is one.
+HeatMap mean_picture(const TextModel& model, const Trace& trace, const SequencePair& pair);
 // Each head of a layer, or of several layers from one pass.
 std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::string_view layer);
 std::vector<HeatMap> head_pictures(const TextModel& model, const Trace& trace,
                                    std::span<const AttentionLayer> layers);
+
+// What one part of a joined sequence sees of another: cuts that block out of pictures of the whole,
+// and puts them on one colour scale. Throws ConfigError if there is no such block.
+void cut_to_block(std::span<HeatMap> pictures, const Trace& trace, const SequencePair& block);
 
 // The entropy of each head: a row for each layer, a column for each head, NaN where a layer has
 // fewer heads.

@@ -21,13 +21,18 @@ inline constexpr std::string_view kSaliencyNote =
 
 // A labelled matrix. Copies share the values.
 struct HeatMap {
-  std::string title;                              // "decoder.1.cross, head 3"
-  std::vector<std::string> rows, columns;         // labels, as many as `values` has
-  Tensor values;                                  // [rows, columns] fp32
-  float most = 1.0f;                              // absolute value of the strongest colour
-  bool has_sign = false;                          // negative values have their own colours
+  std::string title;                       // "decoder.1.cross, head 3"
+  std::vector<std::string> rows, columns;  // labels, as many as `values` has
+  Tensor values;                           // [rows, columns] fp32
+  float most = 1.0f;                       // absolute value of the strongest colour
+  bool has_sign = false;                   // negative values have their own colours
+  // Of each row, in place of `most`; empty: all rows have that one.
+  std::vector<float> row_most = {};
   std::string note{kAttentionNote};               // for readers
   Framing row_framing = {}, column_framing = {};  // which labels are a start or an end
+  std::string row_axis = {}, column_axis = {};    // what they are: "target", "source"
+  // Rows and columns before which a line is drawn: where one text ends and the next begins.
+  std::vector<size_t> row_breaks = {}, column_breaks = {};
 
   // Throws ShapeError if there are not as many labels as values, DataError if `most` is not
   // positive. Values may be NaN, which is drawn as 0.
@@ -42,5 +47,8 @@ struct HeatMap {
 
 // Sets `most` of all maps to their largest value, so that they can be compared.
 void share_scale(std::span<HeatMap> maps);
+
+// Gives each row of a map a scale of its own, up to its largest value.
+void scale_by_row(HeatMap& map);
 
 }  // namespace attend

@@ -2,41 +2,25 @@
 // each layer in turn.
 #pragma once
 
+#include "attend/inspect/candidates.h"
 #include "attend/inspect/trace.h"
 
 namespace attend {
-
-// A token that may come next.
-struct LensToken {
-  int32_t id = 0;
-  std::string text;
-  float probability = 0.0f;
-};
-
-// One position after one stage.
-struct LensCell {
-  std::vector<LensToken> likeliest;  // most probable first
-  float probability = 0.0f;          // of the token that comes next in the trace
-  size_t rank = 1;                   // of that token: 1 is the most probable
-};
 
 // A table of stages and positions.
 struct LogitLens {
   std::vector<std::string> stages;          // "embedding", then each layer, such as "layers.0"
   std::vector<std::string> items, written;  // the token at each position, and the one after it
-  std::vector<LensCell> cells;              // (stages x positions)
+  std::vector<Candidates> cells;            // (stages x positions), of the next token
 
   // How many positions, and the cell of one.
   size_t positions() const { return items.size(); }
-  const LensCell& at(size_t stage, size_t position) const {
+  const Candidates& at(size_t stage, size_t position) const {
     return cells[stage * positions() + position];
   }
 };
 
-// The most tokens of a cell.
-inline constexpr size_t kMostLensTokens = 50;
-
-// With `top` tokens in each cell, 1 to kMostLensTokens. The last stage is bitwise the model's own
+// With `top` tokens in each cell, 1 to kMostCandidates. The last stage is bitwise the model's own
 // output. Throws ConfigError if the model has no layers that its output layer can read.
 LogitLens logit_lens(const TextModel& model, const Trace& trace, size_t top = 5);
 

@@ -68,7 +68,9 @@ float mean_entropy(const Tensor& weights) {
 
 Thumbnails thumbnails(const TextModel& model, const Trace& trace, const SequencePair& pair,
                       size_t size) {
-  const std::vector<AttentionLayer> layers = layers_between(trace.layers, pair);
+  const std::optional<MapBlock> block = block_between(trace, pair);
+  const std::vector<AttentionLayer> layers =
+      layers_between(trace.layers, block ? block->whole : pair);
   Thumbnails all;
   all.layers = layers.size();
   all.heads = std::ranges::max(layers, {}, &AttentionLayer::heads).heads;
@@ -76,7 +78,8 @@ Thumbnails thumbnails(const TextModel& model, const Trace& trace, const Sequence
   all.columns = std::min(size, trace.sequence(pair.keys).size());
   all.entropies.assign(all.layers * all.heads, std::numeric_limits<float>::quiet_NaN());
   all.cells.resize(all.entropies.size() * all.rows * all.columns);
-  visit_heads(model, trace, layers, [&](size_t layer, size_t head, const Tensor& weights) {
+  visit_heads(model, trace, layers, [&](size_t layer, size_t head, const Tensor& whole) {
+    const Tensor weights = block ? block->of(whole) : whole;
     const size_t place = layer * all.heads + head;
     shrink(weights, all.rows, all.columns, all.cells.data() + place * all.rows * all.columns);
     all.entropies[place] = mean_entropy(weights);

@@ -135,9 +135,22 @@ void add_legend(Picture& picture, std::span<const HeatMap> maps) {
                               .size = 10,
                               .anchor = anchor});
   };
-  number(0, Anchor::kStart, has_sign ? -most : 0.0f);
-  if (has_sign) number(0.5, Anchor::kMiddle, 0.0f);
-  number(1, Anchor::kEnd, most);
+  if (!maps.front().row_most.empty()) {
+    const auto text = [&](double part, Anchor anchor, const char* what) {
+      legend.numbers.push_back({.x = legend.x + part * kLegendWidth,
+                                .y = below,
+                                .text = what,
+                                .size = 10,
+                                .anchor = anchor});
+    };
+    if (has_sign) text(0, Anchor::kStart, "-most");
+    text(has_sign ? 0.5 : 0, has_sign ? Anchor::kMiddle : Anchor::kStart, "0");
+    text(1, Anchor::kEnd, "most of the row");
+  } else {
+    number(0, Anchor::kStart, has_sign ? -most : 0.0f);
+    if (has_sign) number(0.5, Anchor::kMiddle, 0.0f);
+    number(1, Anchor::kEnd, most);
+  }
   picture.width = std::max(picture.width, legend.x + kLegendWidth + kMargin);
   picture.height = below + kMargin;
 }

@@ -24,6 +24,8 @@ HeatMap pooled(const HeatMap& map, size_t rows, size_t columns) {
   HeatMap small = map;
   small.rows = pooled_labels(map.rows, rows);
   small.columns = pooled_labels(map.columns, columns);
+  if (rows > 1) small.row_breaks.clear();
+  if (columns > 1) small.column_breaks.clear();
   small.values = Tensor::zeros({small.rows.size(), small.columns.size()});
   const size_t width = small.columns.size();
   for (size_t row = 0; row < map.rows.size(); ++row) {
@@ -34,6 +36,7 @@ HeatMap pooled(const HeatMap& map, size_t rows, size_t columns) {
       if (std::abs(value) > std::abs(cell)) cell = value;
     }
   }
+  if (!map.row_most.empty()) scale_by_row(small);
   return small;
 }
 

@@ -199,7 +199,9 @@ Tensor losses_of(const TextModel& model, const Trace& trace, const Copies& copie
   Tensor logits;
   if (written.role == SequenceRole::kLabel) {
     logits = model.classifier().label_logits(inputs);
-    labels.assign(copies.probes().size(), label_number(model, written, written.written.front()));
+    for (const Probe& probe : copies.probes()) {
+      labels.push_back(label_number(model, written, written.written[probe.item]));
+    }
   } else {
     const Tokens& rows = copies.tokens(trace.index_of(written.name));
     logits = model.generator().logits(inputs, rows);

@@ -23,7 +23,8 @@ constexpr int kColourSteps = 64;        // colours of rectangles, each a class
 constexpr std::string_view kStyle =
     "svg{background:#fff}text{fill:#222}.title{font-weight:600}"
     "@media(prefers-color-scheme:dark){svg{background:#1b1b1f}.back{fill:#1b1b1f}text{fill:#ddd}"
-    "image{filter:url(#dark)}.bar{fill:url(#dark-bar)}.edge{stroke:#555}";
+    "image{filter:url(#dark)}.bar{fill:url(#dark-bar)}.edge{stroke:#555}"
+    ".break{stroke:#f0966b}";
 
 constexpr std::pair<char, std::string_view> kEntities[] = {
     {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
@@ -154,6 +155,22 @@ void write_legend(Writer& write, const Legend& legend) {
   for (const PlacedText& number : legend.numbers) write_text(write, number, "number");
 }
 
+// Lines where one text ends and the next begins, over the cells.
+void write_breaks(Writer& write, const HeatMap& map, const PlacedMap& place) {
+  std::string path;
+  const double width = static_cast<double>(place.columns) * place.cell;
+  const double height = static_cast<double>(place.rows) * place.cell;
+  const auto at = [&](size_t index) {
+    return static_cast<double>(index) * place.cell - place.gap / 2;
+  };
+  for (const size_t row : map.row_breaks) path += fmt::format("M0 {}H{}", at(row), width);
+  for (const size_t column : map.column_breaks) path += fmt::format("M{} 0V{}", at(column), height);
+  if (path.empty()) return;
+  write.line(R"x(<path class="break" transform="translate({:.1f} {:.1f})" fill="none" )x"
+             R"x(stroke="#a8441c" stroke-width="1.5" pointer-events="none" d="{}"/>)x",
+             place.x, place.y, path);
+}
+
 // What all maps of a picture share.
 struct Shared {
   bool as_image = false, has_sign = false;
@@ -181,6 +198,7 @@ void write_map(Writer& write, const HeatMap& map, const PlacedMap& place, const 
       write_image(write, map, place, shared.has_sign);
     }
     write.line("</g>");
+    write_breaks(write, map, place);
   }
   write.line("</g>");
 }

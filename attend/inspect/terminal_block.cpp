@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attend/inspect/pooling.h"
 #include "attend/inspect/terminal_cells.h"
@@ -56,7 +57,9 @@ size_t parts(size_t whole, size_t part) { return (whole + part - 1) / part; }
 Plan plan_of(const HeatMap& map, const TerminalStyle& style) {
   const size_t count = map.columns.size(), label = widest(map.columns);
   Plan plan{.margin = margin_of(map, style.columns), .band = count};
-  const size_t room = style.columns - plan.margin - kLabelGap;
+  const size_t marks = map.column_breaks.size();  // a column of the window each
+  const size_t taken = plan.margin + kLabelGap + marks;
+  const size_t room = style.columns - std::min(taken, style.columns - 1);
   if (map.rows.size() > kMostRows) plan.pooled_rows = parts(map.rows.size(), kPooledRows);
   if (label < kWidestCell && count * (label + 1) <= room) {
     plan.cell = std::max<size_t>(label + 1, 2);
@@ -107,19 +110,54 @@ class LabelledMap {
       add_labels(block, begin, count);
     }
     for (size_t row = 0; row < map_.rows.size(); row += plan_.halves ? 2 : 1) {
+      if (!plan_.halves && std::ranges::count(map_.row_breaks, row) > 0) {
+        add_break(block, begin, count);
+      }
       add_line(block, row, begin, count);
     }
   }
 
  private:
+  // Some columns, with a mark before each that begins a text: all together, and how many marks.
+  template <typename Draw>
+  std::pair<std::string, size_t> marked(size_t begin, size_t count, std::string_view mark,
+                                        const Draw& draw) const {
+    std::string line;
+    size_t marks = 0, from = begin;
+    for (const size_t column : map_.column_breaks) {
+      if (column <= begin || column >= begin + count) continue;
+      line += draw(from, column - from);
+      line += mark;
+      from = column;
+      ++marks;
+    }
+    line += draw(from, begin + count - from);
+    return {std::move(line), marks};
+  }
+
+  // Where one text ends and the next begins.
+  void add_break(TerminalBlock& block, size_t begin, size_t count) const {
+    const auto [line, marks] = marked(begin, count, "┼", [&](size_t, size_t columns) {
+      std::string edge;
+      for (size_t i = 0; i < columns * plan_.cell; ++i) edge += "─";
+      return edge;
+    });
+    block.add(indent() + line, plan_.margin + kLabelGap + count * plan_.cell + marks);
+  }
+
   std::string indent() const { return std::string(plan_.margin + kLabelGap, ' '); }
 
   std::string row_label(size_t row) const { return cut_to(visible(map_.rows[row]), plan_.margin); }
 
   void add_labels(TerminalBlock& block, size_t begin, size_t count) const {
-    std::string line = indent();
-    for (size_t i = 0; i < count; ++i) line += padded(visible(map_.columns[begin + i]), plan_.cell);
-    block.add(std::move(line), plan_.margin + kLabelGap + count * plan_.cell);
+    const auto [line, marks] = marked(begin, count, " ", [&](size_t first, size_t columns) {
+      std::string labels;
+      for (size_t i = first; i < first + columns; ++i) {
+        labels += padded(visible(map_.columns[i]), plan_.cell);
+      }
+      return labels;
+    });
+    block.add(indent() + line, plan_.margin + kLabelGap + count * plan_.cell + marks);
   }
 
   // Letter below letter, the last ones in one line.
@@ -138,11 +176,15 @@ class LabelledMap {
       height = std::max(height, labels[i].size());
     }
     for (size_t level = height; level > 0; --level) {
-      std::string line = indent();
-      for (const auto& letters : labels) {
-        line += padded(level > letters.size() ? "" : letters[letters.size() - level], plan_.cell);
-      }
-      block.add(std::move(line), plan_.margin + kLabelGap + count * plan_.cell);
+      const auto [line, marks] = marked(begin, count, " ", [&](size_t first, size_t columns) {
+        std::string part;
+        for (size_t i = first - begin; i < first - begin + columns; ++i) {
+          const auto& letters = labels[i];
+          part += padded(level > letters.size() ? "" : letters[letters.size() - level], plan_.cell);
+        }
+        return part;
+      });
+      block.add(indent() + line, plan_.margin + kLabelGap + count * plan_.cell + marks);
     }
   }
 
@@ -159,8 +201,11 @@ class LabelledMap {
 
   void add_line(TerminalBlock& block, size_t row, size_t begin, size_t count) const {
     std::string line = padded_left(row_label(row), plan_.margin) + std::string(kLabelGap, ' ');
-    line += draw_cells(map_, {row, begin, count, plan_.cell, plan_.halves}, style_);
-    size_t columns = plan_.margin + kLabelGap + count * plan_.cell;
+    const auto [cells, marks] = marked(begin, count, "│", [&](size_t first, size_t width) {
+      return draw_cells(map_, {row, first, width, plan_.cell, plan_.halves}, style_);
+    });
+    line += cells;
+    size_t columns = plan_.margin + kLabelGap + count * plan_.cell + marks;
     if (plan_.halves && row + 1 < map_.rows.size()) {
       const std::string label = row_label(row + 1);
       line += std::string(kLabelGap, ' ') + isolated(label);
@@ -179,7 +224,15 @@ void add_title(TerminalBlock& block, const HeatMap& map, size_t columns) {
   if (!map.title.empty()) block.add(isolated(cut_front_to(visible(map.title), columns)));
 }
 
+void add_axes(TerminalBlock& block, const HeatMap& map, size_t columns) {
+  if (map.row_axis.empty()) return;
+  block.add(
+      cut_to(fmt::format("{} \u2193 {} \u2192", visible(map.row_axis), visible(map.column_axis)),
+             columns));
+}
+
 std::string strongest(const HeatMap& map) {
+  if (!map.row_most.empty()) return "each row has its own scale";
   return map.most == 1.0f ? "" : fmt::format("strongest: {:.3g}", map.most);
 }
 
@@ -228,12 +281,14 @@ void add_sign_key(TerminalBlock& block, const std::string& before, const Termina
 
 bool fits_labelled(const HeatMap& map, size_t columns) {
   return map.rows.size() <= kMostRows && columns >= 20 &&
-         margin_of(map, columns) + kLabelGap + 2 * map.columns.size() <= columns;
+         margin_of(map, columns) + kLabelGap + map.column_breaks.size() + 2 * map.columns.size() <=
+             columns;
 }
 
 TerminalBlock labelled_block(const HeatMap& map, const TerminalStyle& style) {
   TerminalBlock block;
   add_title(block, map, style.columns);
+  add_axes(block, map, style.columns);
   if (add_nothing(block, map, style.columns)) return block;
   Plan plan = plan_of(map, style);
   const std::string scale = strongest(map);

@@ -41,9 +41,14 @@ void append_row(std::vector<std::string>& lines, std::span<const TerminalBlock> 
   }
 }
 
-void append_label_list(std::vector<std::string>& lines, const char* what,
+// "rows:", or "rows (target):".
+std::string list_name(std::string_view what, const std::string& axis) {
+  return axis.empty() ? fmt::format("{}:", what) : fmt::format("{} ({}):", what, visible(axis));
+}
+
+void append_label_list(std::vector<std::string>& lines, const std::string& name,
                        const std::vector<std::string>& labels, size_t columns) {
-  std::vector<std::string> words = {what};
+  std::vector<std::string> words = {name};
   for (const std::string& label : labels) {
     words.push_back(isolated(cut_to(visible(label), columns - kIndent)));
   }
@@ -90,8 +95,9 @@ std::vector<std::string> grid(std::span<const HeatMap> maps, const TerminalStyle
   });
   if (!labelled && std::ranges::any_of(maps, &HeatMap::has_sign)) append_key(lines, style);
   if (!labelled && shared) {
-    append_label_list(lines, "rows:", maps.front().rows, style.columns);
-    append_label_list(lines, "columns:", maps.front().columns, style.columns);
+    const HeatMap& map = maps.front();
+    append_label_list(lines, list_name("rows", map.row_axis), map.rows, style.columns);
+    append_label_list(lines, list_name("columns", map.column_axis), map.columns, style.columns);
   }
   return lines;
 }

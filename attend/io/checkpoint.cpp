@@ -227,6 +227,12 @@ std::optional<Checkpoint> latest_checkpoint(const fs::path& checkpoints,
       checkpoints.string(), fmt::join(damaged, ", "));
 }
 
+std::optional<Checkpoint> checkpoint_of_unfinished(const ModelDirectory& directory) {
+  const auto has = [](const fs::path& file) { return fs::exists(file); };
+  if (has(directory.weights()) || has(directory.adapter_config())) return std::nullopt;
+  return latest_checkpoint(directory.checkpoints());
+}
+
 bool any_whole_checkpoint(const fs::path& checkpoints) {
   const std::vector<Checkpoint> all = list_checkpoints(checkpoints);
   return std::any_of(all.rbegin(), all.rend(), [](const Checkpoint& c) { return whole(c.path); });

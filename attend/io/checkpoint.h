@@ -17,7 +17,15 @@
 #include <string>
 #include <vector>
 
+#include "attend/io/model_directory.h"
+
 namespace attend {
+
+// The file of a checkpoint that has the weights, and what their names begin with: as they are, and
+// their moving average, where a run keeps one.
+inline constexpr const char* kTrainingTensors = "training.safetensors";
+inline constexpr const char* kWeightsPrefix = "weights.";
+inline constexpr const char* kAveragePrefix = "average.";
 
 // A checkpoint on disk.
 struct Checkpoint {
@@ -45,6 +53,10 @@ std::string checkpoint_damage(const std::filesystem::path& path);
 std::optional<Checkpoint> latest_checkpoint(
     const std::filesystem::path& checkpoints,
     const std::function<void(const std::string&)>& say = [](const std::string&) {});
+
+// The checkpoint that stands for the model of a run that has kept none yet: the newest intact one.
+// None where the directory has a model, or no checkpoint.
+std::optional<Checkpoint> checkpoint_of_unfinished(const ModelDirectory& directory);
 
 // Whether latest_checkpoint would find one.
 bool any_whole_checkpoint(const std::filesystem::path& checkpoints);

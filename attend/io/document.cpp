@@ -42,15 +42,15 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(size_t position, const std::string& token,
                    const nlohmann::detail::exception& /*error*/) override {
     if (position > text_.size() || text_.find_first_not_of(" \t\r\n") == text_.npos) {
-      throw FormatError("{}: not JSON: it is {}; copy the file anew", origin_,
+      throw FormatError("{}: not JSON: it is {}; copy the file again", origin_,
                         text_.empty() ? "empty" : "cut off");
     }
     const auto lines = std::ranges::count(text_.substr(0, position), '\n') + 1;
     // The end of what was read is where the mistake is.
     const std::string_view near =
         std::string_view(token).substr(token.size() - std::min<size_t>(token.size(), 20));
-    throw FormatError("{}: not JSON at line {}, near '{}'; mend it or copy the file anew", origin_,
-                      lines, shown_name(near));
+    throw FormatError("{}: not JSON at line {}, near '{}'; repair it or copy the file again",
+                      origin_, lines, shown_name(near));
   }
 
  private:

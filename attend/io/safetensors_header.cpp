@@ -123,7 +123,7 @@ class HeaderReader {
     if (!Shape::fits(shape_.span())) fail("is larger than any memory");
     if (begin > end || end > data_size_) {
       fail(fmt::format("lies at {} to {} of {} bytes of data{}", begin, end, data_size_,
-                       begin > end ? "" : "; the file is cut off, copy it anew"));
+                       begin > end ? "" : "; the file is cut off, copy it again"));
     }
     if (end - begin != bytes) {
       fail(fmt::format("has {} bytes, but {} of shape [{}] takes {}", end - begin, entry_.dtype,
@@ -216,14 +216,14 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> start, size_t fil
   uint64_t length = 0;
   if (file_size < sizeof length) {
     throw FormatError(
-        "{}: {} bytes are too few for a safetensors file; it is cut off, copy it anew", origin,
+        "{}: {} bytes are too few for a safetensors file; it is cut off, copy it again", origin,
         file_size);
   }
   std::memcpy(&length, start.data(), sizeof length);
   if (length > file_size - sizeof length) {
     throw FormatError(
         "{}: announces a header of {} bytes but has {} in all; it is cut off, or no "
-        "safetensors file; copy it anew",
+        "safetensors file; copy it again",
         origin, length, file_size);
   }
   if (length > kMaxHeaderBytes) {

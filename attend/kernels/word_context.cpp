@@ -235,22 +235,24 @@ HWY_NOINLINE void ShareOfSum(const float* const* x, size_t count, float share, f
   });
 }
 
-// The gradients of a window that answered as one, h, with slopes g: dy_j = g_j h, and each dx_i +=
-// share sum over j of g_j y_j.
-HWY_NOINLINE void SpreadSlopes(const SumsOfRows& y, const float* h, float share, float* const* dy,
-                               float* const* dx, size_t m) {
+// dh = share sum over j of g_j y_j: the gradient of each row of a window that answered as one.
+HWY_NOINLINE void GradientOfSum(const SumsOfRows& y, float share, float* dh) {
   const V factor = hn::Set(D(), share);
   ForLanes(y.width, [&](size_t k, auto lanes) HWY_ATTR {
-    const V one = lanes.Load(h + k);
-    V dh = hn::Zero(D());
+    V sum = hn::Zero(D());
     for (size_t j = 0; j < y.count; ++j) {
-      const V slope = hn::Set(D(), y.g[j]);
-      dh = hn::MulAdd(slope, lanes.Load(y.a[j] + k), dh);
-      lanes.Store(hn::Mul(slope, one), dy[j] + k);
+      sum = hn::MulAdd(hn::Set(D(), y.g[j]), lanes.Load(y.a[j] + k), sum);
     }
-    for (size_t i = 0; i < m; ++i) {
-      lanes.Store(hn::MulAdd(factor, dh, lanes.Load(dx[i] + k)), dx[i] + k);
-    }
+    lanes.Store(hn::Mul(factor, sum), dh + k);
+  });
+}
+
+// y = the sum of rows, which may be none.
+HWY_NOINLINE void SumOf(const float* const* x, size_t count, float* y, size_t width) {
+  ForLanes(width, [&](size_t k, auto lanes) HWY_ATTR {
+    V sum = hn::Zero(D());
+    for (size_t i = 0; i < count; ++i) sum = hn::Add(sum, lanes.Load(x[i] + k));
+    lanes.Store(sum, y + k);
   });
 }
 
@@ -265,15 +267,16 @@ struct WindowScratch {
   std::vector<WindowPlace> places;
   std::vector<const float*> x, y, h;
   std::vector<float*> dx, dy;
-  std::vector<float> scores, signs, sums;
+  std::vector<float> scores, signs, sums, d_sums;
 };
 
 // Positions [first, last) of all: first all products, then all slopes, then all gradients, so that
 // none waits for the one before. What belongs to positions before and after them goes to halos.
 class ContextChunk {
  public:
-  ContextChunk(const WordContexts& contexts, Rows x, Rows y, float* dx, MutableRows dy,
-               size_t first, size_t last, float* halo, WindowScratch& scratch)
+  ContextChunk(const WordContexts& contexts, Rows x, Rows y, float* dx,
+               const WordOutputGradients& dy, size_t first, size_t last, float* halo,
+               WindowScratch& scratch)
       : c_(contexts),
         x_(x),
         y_(y),
@@ -285,7 +288,7 @@ class ContextChunk {
         s_(scratch) {}
 
   WordContextLoss Run() {
-    if (dx_ != nullptr) {
+    if (dx_ != nullptr && !c_.together) {
       std::fill(dx_ + first_ * x_.width, dx_ + last_ * x_.width, 0.0f);
       std::fill(halo_, halo_ + 2 * c_.reach * x_.width, 0.0f);
     }
@@ -293,11 +296,15 @@ class ContextChunk {
     const size_t scores = List(loss);
     for (size_t p = first_; p < last_; ++p) {
       Prefetch(p + 1);
-      Multiply(s_.places[p - first_], p - first_);
+      Multiply(s_.places[p - first_], p);
     }
     loss.sum = double{Slopes(s_.scores.data(), s_.signs.data(), scores)};
     if (dx_ == nullptr) return loss;
-    for (size_t p = first_; p < last_; ++p) Spread(s_.places[p - first_], p - first_);
+    for (size_t p = first_; p < last_; ++p) {
+      const WindowPlace& place = s_.places[p - first_];
+      c_.together ? SpreadOfSum(place, p) : Spread(place);
+    }
+    if (c_.together) GatherGradients();
     return loss;
   }
 
@@ -327,11 +334,11 @@ class ContextChunk {
       for (size_t q = c_.begin[p]; q < c_.end[p]; ++q) {
         if (q == p) continue;
         s_.x.push_back(x_.row(q));
-        if (dx_ != nullptr) s_.dx.push_back(Gradient(q));
+        if (dx_ != nullptr && !c_.together) s_.dx.push_back(Gradient(q));
       }
       for (size_t o = c_.first_output[p]; o < c_.first_output[p + 1]; ++o) {
         s_.y.push_back(y_.row(static_cast<size_t>(c_.outputs[o])));
-        if (dx_ != nullptr) s_.dy.push_back(dy_.row(o));
+        if (dx_ != nullptr && !c_.together) s_.dy.push_back(dy_.rows.row(o));
       }
       const size_t answers = c_.together ? std::min<size_t>(place.m, 1) : place.m;
       const float* const signs = c_.signs.data() + c_.first_output[p];
@@ -343,54 +350,84 @@ class ContextChunk {
       s_.places.push_back(place);
     }
     s_.scores.resize(score + hn::Lanes(D()));
-    if (c_.together) s_.sums.resize(s_.places.size() * x_.width);
+    if (c_.together) {
+      (dx_ == nullptr ? s_.sums : s_.d_sums).resize(s_.places.size() * x_.width);
+    }
     return score;
   }
 
-  float* Sum(size_t number) { return s_.sums.data() + number * x_.width; }
+  // Of the window of position p.
+  float* Sum(size_t p) {
+    return dx_ == nullptr ? s_.sums.data() + (p - first_) * x_.width : dy_.sums.row(p);
+  }
+  float* GradientOfSumAt(size_t p) { return s_.d_sums.data() + (p - first_) * x_.width; }
   static float Share(size_t m) { return 1.0f / std::sqrt(static_cast<float>(m)); }
 
-  void Multiply(const WindowPlace& place, size_t number) {
+  void Multiply(const WindowPlace& place, size_t p) {
     if (place.m == 0 || place.n == 0) return;
     const float* const* x = s_.x.data() + place.x;
     const float* sum = nullptr;
     if (c_.together) {
-      ShareOfSum(x, place.m, Share(place.m), Sum(number), x_.width);
-      sum = Sum(number);
+      ShareOfSum(x, place.m, Share(place.m), Sum(p), x_.width);
+      sum = Sum(p);
       x = &sum;
     }
     Products({x, s_.y.data() + place.y, c_.together ? 1 : place.m, place.n, x_.width,
               s_.scores.data() + place.score});
   }
 
-  void Spread(const WindowPlace& place, size_t number) {
+  void Spread(const WindowPlace& place) {
     float* const* const dy = s_.dy.data() + place.y;
     if (place.m == 0) {
       for (size_t j = 0; j < place.n; ++j) std::fill(dy[j], dy[j] + x_.width, 0.0f);
       return;
     }
-    float* const* const dx = s_.dx.data() + place.x;
     const float* const g = s_.scores.data() + place.score;
-    const SumsOfRows of_y{s_.y.data() + place.y, place.n, g, 1, place.n, x_.width};
-    if (c_.together) {
-      return SpreadSlopes(of_y, Sum(number), Share(place.m), dy, dx, place.m);
-    }
     Sums({s_.x.data() + place.x, place.m, g, place.n, 1, x_.width}, dy, place.n, false);
-    Sums(of_y, dx, place.m, true);
+    Sums({s_.y.data() + place.y, place.n, g, 1, place.n, x_.width}, s_.dx.data() + place.x, place.m,
+         true);
+  }
+
+  void SpreadOfSum(const WindowPlace& place, size_t p) {
+    float* const slopes = dy_.slopes + c_.first_output[p];
+    if (place.m == 0 || place.n == 0) {
+      std::fill(Sum(p), Sum(p) + x_.width, 0.0f);
+      std::fill(slopes, slopes + place.n, 0.0f);
+      return;
+    }
+    const float* const g = s_.scores.data() + place.score;
+    std::copy_n(g, place.n, slopes);
+    GradientOfSum({s_.y.data() + place.y, place.n, g, 1, place.n, x_.width}, Share(place.m),
+                  GradientOfSumAt(p));
+  }
+
+  // The gradient of each row is the sum of those of the windows that it is in.
+  void GatherGradients() {
+    const size_t begin = first_ - std::min(first_, c_.reach);
+    const size_t end = std::min(last_ + c_.reach, c_.positions());
+    for (size_t q = begin; q < end; ++q) {
+      s_.x.clear();
+      const size_t from = std::max(first_, q - std::min(q, c_.reach));
+      for (size_t p = from; p < std::min(last_, q + c_.reach + 1); ++p) {
+        if (p == q || q < c_.begin[p] || q >= c_.end[p] || s_.places[p - first_].n == 0) continue;
+        s_.x.push_back(GradientOfSumAt(p));
+      }
+      SumOf(s_.x.data(), s_.x.size(), Gradient(q), x_.width);
+    }
   }
 
   const WordContexts& c_;
   Rows x_, y_;
   float* dx_;
-  MutableRows dy_;
+  const WordOutputGradients& dy_;
   size_t first_, last_;
   float* halo_;  // (2 reach, width): positions before, positions after
   WindowScratch& s_;
 };
 
 HWY_NOINLINE WordContextLoss RunContextChunk(const WordContexts& contexts, Rows x, Rows y,
-                                             float* dx, MutableRows dy, size_t first, size_t last,
-                                             float* halo) {
+                                             float* dx, const WordOutputGradients& dy, size_t first,
+                                             size_t last, float* halo) {
   thread_local WindowScratch scratch;
   return ContextChunk(contexts, x, y, dx, dy, first, last, halo, scratch).Run();
 }
@@ -415,7 +452,7 @@ constexpr size_t kPositions = 32;  // of a chunk
 }  // namespace
 
 WordContextLoss word_context(const WordContexts& contexts, Rows x, Rows y, float* dx,
-                             MutableRows dy) {
+                             const WordOutputGradients& dy) {
   thread_local std::vector<WordContextLoss> losses;
   thread_local std::vector<float> halos;
   const size_t positions = contexts.positions(), chunks = chunk_count(positions, kPositions);

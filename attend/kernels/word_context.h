@@ -32,10 +32,19 @@ struct WordContextLoss {
   double count = 0;  // rows, or sums of rows, that answered
 };
 
+// Where the gradients of the outputs' rows belong. Where the rows of a window answer each for
+// itself, that of output o is row o of `rows` (outputs, width). Where they answer together, it is
+// slopes[o] times row p of `sums` (positions, width), p the position of o.
+struct WordOutputGradients {
+  MutableRows rows{};
+  float* slopes = nullptr;
+  MutableRows sums{};
+};
+
 // With x (positions, width) and the table y (any, width). Where dx is not null, dx (positions,
-// width) becomes the gradient of x, and dy (outputs, width) that of each output's row; rows of
-// outputs at positions with empty windows become zero.
+// width) becomes the gradient of x, and dy that of each output's row; that of outputs at positions
+// with empty windows becomes zero.
 WordContextLoss word_context(const WordContexts& contexts, Rows x, Rows y, float* dx,
-                             MutableRows dy);
+                             const WordOutputGradients& dy);
 
 }  // namespace attend::kernels

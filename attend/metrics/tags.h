@@ -46,6 +46,8 @@ inline constexpr Named<TagScheme> kTagSchemes[] = {
     {TagScheme::kIobes, "iobes"},
 };
 
+inline std::string_view name_of(TagScheme scheme) { return name_from_value(kTagSchemes, scheme); }
+
 struct TagSpan {
   size_t begin = 0, end = 0;  // tokens: end is one past the last
   std::string_view type;

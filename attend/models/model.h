@@ -90,14 +90,32 @@ class Classifier {
   virtual Tensor label_logits(const Batch& inputs) const = 0;  // [records, labels], on the tape
 };
 
-// Gives a label to each word of a text.
+// What a tagger says of the words of each text.
+struct DecodedTags {
+  Packing packing;            // of the words
+  std::vector<int32_t> best;  // a label for each word: the most probable ones of a text together
+  Tensor probabilities;       // of each label at each word, [words, labels]
+};
+
+struct TagLossOptions {
+  float label_smoothing = 0.0f;
+  Tensor class_weights = {};  // as cross_entropy() takes them (ops/cross_entropy.h)
+};
+
+// Gives a label to each word of a text. Inputs have the column words_column() (data/words.h), which
+// tells where each word ends. What it gives for a text does not depend on the others.
 class Tagger {
  public:
   virtual ~Tagger() = default;
   virtual size_t labels() const = 0;  // how many there are
-  // How well each label fits each word, on the tape: [words, labels]. The inputs have the column
-  // words_column() (data/words.h), which tells where each word ends.
+  // How well each label fits each word by itself, on the tape: [words, labels].
   virtual Column tag_scores(const Batch& inputs) const = 0;
+  // -log of the probability of the gold labels, int32 [words], summed over all texts, on the tape.
+  // A label kIgnoredTarget may be any. Throws ConfigError for options that it cannot follow.
+  virtual Tensor tag_loss(const Batch& inputs, const Tensor& gold,
+                          const TagLossOptions& options) const = 0;
+  // The labels that it gives, off the tape.
+  virtual DecodedTags decode_tags(const Batch& inputs) const = 0;
 };
 
 // Gives a number for each record.
@@ -177,8 +195,8 @@ class Model {
   virtual const BidirectionalPredictor* bidirectional_predictor() const { return nullptr; }
   virtual const WordPredictor* word_predictor() const { return nullptr; }
 
-  // Called once before the model is used, for each column of tokens: for models that look into
-  // words.
+  // Called once before the model is used, for each column of tokens and each of labels for words:
+  // for models that look into words, or at the text of labels.
   virtual void read_words(std::string_view /*column*/, const Tokenizer& /*tokenizer*/) {}
   // The vector of a word that has no token, made from its parts; undefined if that is not possible.
   virtual Tensor unseen_word(std::string_view /*word*/) const { return {}; }

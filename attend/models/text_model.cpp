@@ -9,6 +9,7 @@
 #include "attend/base/printable.h"
 #include "attend/base/version.h"
 #include "attend/io/bounded_json.h"
+#include "attend/io/checkpoint.h"
 #include "attend/io/config.h"
 #include "attend/io/safetensors.h"
 #include "attend/models/adapter.h"
@@ -187,6 +188,30 @@ ModelConfig load_model_config(const ModelDirectory& directory) {
   return static_cast<const ModelConfig&>(config);
 }
 
+namespace {
+
+// As the run would keep it: the moving average, if there is one.
+void load_checkpoint(const Checkpoint& checkpoint, Model& model) {
+  const SafetensorsFile file(checkpoint.path / kTrainingTensors);
+  const std::vector<NamedTensor> tensors = parameters_and_buffers(model);
+  std::vector<const SafetensorsFile::Entry*> entries;
+  for (const NamedTensor& tensor : tensors) {
+    const SafetensorsFile::Entry* entry = file.find(kAveragePrefix + tensor.name);
+    if (entry == nullptr) entry = file.find(kWeightsPrefix + tensor.name);
+    if (entry == nullptr || entry->shape != tensor.tensor.shape()) {
+      throw FormatError("{}: it has no {} of shape {}; copy the whole model directory again",
+                        file.path().string(), tensor.name, tensor.tensor.shape());
+    }
+    entries.push_back(entry);
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {  // once all of them fit
+    tensors[i].tensor.allocate();
+    file.read_into(*entries[i], tensors[i].tensor);
+  }
+}
+
+}  // namespace
+
 TextModel TextModel::load_description(const ModelDirectory& directory) {
   TextModel loaded;
   loaded.config = load_model_config(directory);
@@ -211,11 +236,15 @@ TextModel TextModel::load(const std::filesystem::path& root) {
   if (is_adapter(directory)) return adapted_model(directory);
   TextModel loaded = load_description(directory);
   if (!std::filesystem::exists(directory.weights())) {
-    throw IoError(
-        "{0}: there is no model.safetensors yet; training writes it when it first validates or "
-        "ends. Continue training, or make one of the newest checkpoint: `attend average {0} --last "
-        "1 --out DIRECTORY`",
-        root.string());
+    const auto newest = checkpoint_of_unfinished(directory);
+    if (!newest) {
+      throw IoError(
+          "{0}: it has neither model.safetensors nor a checkpoint; copy the whole model directory "
+          "again, or continue its training: `attend train {0}`",
+          root.string());
+    }
+    load_checkpoint(*newest, *loaded.model);
+    return loaded;
   }
   load_weights(directory.weights(), parameters_and_buffers(*loaded.model));
   if (std::filesystem::exists(directory.alignment())) {
@@ -226,7 +255,7 @@ TextModel TextModel::load(const std::filesystem::path& root) {
 
 void TextModel::read_words() const {
   for (const ColumnSpec& column : model->signature().columns) {
-    if (column.kind != ColumnKind::kTokens) continue;
+    if (column.kind != ColumnKind::kTokens && column.kind != ColumnKind::kLabels) continue;
     model->read_words(column.name, *tokenizers.at(column.name));
   }
 }

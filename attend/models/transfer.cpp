@@ -9,8 +9,9 @@
 #include "attend/base/counted.h"
 #include "attend/base/error.h"
 #include "attend/base/names.h"
+#include "attend/io/checkpoint.h"
 #include "attend/models/adapter.h"
-#include "attend/models/sequence_encoder.h"
+#include "attend/models/encoder_places.h"
 #include "attend/nn/depth.h"
 #include "attend/nn/init.h"
 
@@ -23,35 +24,20 @@ constexpr Named<VocabularyTransfer> kVocabularyTransfers[] = {{VocabularyTransfe
                                                               {VocabularyTransfer::kMatch, "match"},
                                                               {VocabularyTransfer::kNew, "new"}};
 
-constexpr const char* kCheckpointTensors = "training.safetensors";
-constexpr const char* kCheckpointWeights = "weights.";
-
 // A directory below checkpoints/ belongs to the model two levels above it.
 ModelDirectory directory_of(const fs::path& path) {
-  if (!fs::exists(path / kCheckpointTensors)) return {path};
+  if (!fs::exists(path / kTrainingTensors)) return {path};
   return {fs::absolute(path).lexically_normal().parent_path().parent_path()};
 }
 
-// The place of a model's tensors in its encoder, by the names they have in the model.
-std::map<std::string, std::string> encoder_places(Model& model) {
-  std::map<std::string, std::string> places;
-  SequenceEncoder* const encoder = model.shared_encoder();
-  if (encoder == nullptr) return places;
-  std::unordered_map<const Storage*, std::string> names;
-  for (const NamedTensor& t : parameters_and_buffers(*encoder)) {
-    names.emplace(t.tensor.storage().get(), t.name);
-  }
-  for (const NamedTensor& t : parameters_and_buffers(model)) {
-    const auto found = names.find(t.tensor.storage().get());
-    if (found != names.end()) places.emplace(t.name, found->second);
-  }
-  return places;
-}
+// A tensor that has a row for each token or label.
+struct Table {
+  std::string name;
+  bool square;  // and a column for each: what is known of two together
+};
 
-// Which tensors have a row for each token or label of one of these columns: those that grow with
-// its vocabulary.
-std::vector<std::string> tables_of(const TextModel& model,
-                                   const std::vector<std::string>& columns) {
+// The tables of these columns: the tensors that grow with their vocabularies.
+std::vector<Table> tables_of(const TextModel& model, const std::vector<std::string>& columns) {
   ModelConfig grown = model.config;
   ModelConfig::Vocabularies sizes = vocabularies_of(model.tokenizers, model.model->signature());
   for (const std::string& column : columns) ++sizes.at(column);
@@ -60,9 +46,10 @@ std::vector<std::string> tables_of(const TextModel& model,
   Rng rng(0);
   const auto larger = make_model(grown, rng);
   const auto before = parameters_and_buffers(*model.model), after = parameters_and_buffers(*larger);
-  std::vector<std::string> found;
+  std::vector<Table> found;
   for (size_t i = 0; i < before.size(); ++i) {
-    if (before[i].tensor.shape() != after[i].tensor.shape()) found.push_back(before[i].name);
+    const Shape &is = before[i].tensor.shape(), &would_be = after[i].tensor.shape();
+    if (is != would_be) found.push_back({before[i].name, is.rank() == 2 && is[1] != would_be[1]});
   }
   return found;
 }
@@ -89,24 +76,39 @@ struct TableRows {
   }
 };
 
-// Copies the rows of what both know, and returns how many those are.
-size_t copy_rows(const Tensor& from, const TableRows& known, const Tensor& to,
-                 const TableRows& wanted) {
+// A row of one table, and the row of another that means the same.
+struct SameRows {
+  size_t from, to;
+};
+
+std::vector<SameRows> same_rows(const Tensor& from, const TableRows& known, const Tensor& to,
+                                const TableRows& wanted) {
   std::unordered_map<std::string, int32_t> ids;
   for (int32_t id = known.first; static_cast<size_t>(id) < known.tokenizer->size(); ++id) {
     if (known.row(id) < from.extent(0)) ids.emplace(known.meaning(id), id);
   }
-  const size_t width = to.size() / to.extent(0);
-  size_t copied = 0;
+  std::vector<SameRows> same;
   for (int32_t id = wanted.first; static_cast<size_t>(id) < wanted.tokenizer->size(); ++id) {
     const auto found = ids.find(wanted.meaning(id));
     if (found == ids.end() || wanted.row(id) >= to.extent(0)) continue;
-    ++copied;
-    if (!to.allocated()) continue;
-    std::copy_n(from.data() + known.row(found->second) * width, width,
-                to.data() + wanted.row(id) * width);
+    same.push_back({known.row(found->second), wanted.row(id)});
   }
-  return copied;
+  return same;
+}
+
+// Copies the rows of what both know; of square tables, also only the columns of that.
+void copy_rows(const Tensor& from, const Tensor& to, const std::vector<SameRows>& same,
+               bool square) {
+  const size_t width = to.size() / to.extent(0), of_from = from.size() / from.extent(0);
+  for (const SameRows& row : same) {
+    const float* const source = from.data() + row.from * of_from;
+    float* const target = to.data() + row.to * width;
+    if (!square) {
+      std::copy_n(source, width, target);
+      continue;
+    }
+    for (const SameRows& column : same) target[column.to] = source[column.from];
+  }
 }
 
 // "encoder 24, output 2": how many tensors of each part.
@@ -185,8 +187,9 @@ class Transfer {
                                           to_.tokenizer(columns.front().name).fingerprint();
         if (grows) names.push_back(column.name);
       }
-      for (const std::string& table : tables_of(to_, names))
-        tables_.emplace(table, columns.front());
+      for (const Table& table : tables_of(to_, names)) {
+        tables_.emplace(table.name, std::pair(columns.front(), table.square));
+      }
     }
   }
 
@@ -227,7 +230,9 @@ class Transfer {
     const NamedTensor* const source = source_of(t.name);
     if (source == nullptr) return report_.fresh.push_back(t.name);
     const auto table = tables_.find(t.name);
-    if (table != tables_.end()) return take_rows(t, *source, table->second);
+    if (table != tables_.end()) {
+      return take_rows(t, *source, table->second.first, table->second.second);
+    }
     if (source->tensor.shape() != t.tensor.shape()) {
       report_.reshaped.push_back(t.name);
       return report_.fresh.push_back(t.name);
@@ -237,19 +242,23 @@ class Transfer {
     used_.push_back(source);
   }
 
-  void take_rows(const NamedTensor& t, const NamedTensor& source, const Column& column) {
+  void take_rows(const NamedTensor& t, const NamedTensor& source, const Column& column,
+                 bool square) {
     const Shape &from = source.tensor.shape(), &to = t.tensor.shape();
-    const bool fits = from.rank() == to.rank() && from.size() / from[0] == to.size() / to[0];
+    const bool fits = from.rank() == to.rank() &&
+                      (square ? from[0] == from[1] : from.size() / from[0] == to.size() / to[0]);
     const bool is_new =
         options_.vocabulary == VocabularyTransfer::kNew && column.kind == ColumnKind::kTokens;
     if (!fits) report_.reshaped.push_back(t.name);
     if (!fits || is_new) return report_.fresh.push_back(t.name);
     const TableRows known(base_.model().tokenizer(column.base), column.kind, from[0]);
     const TableRows wanted(to_.tokenizer(column.name), column.kind, to[0]);
-    const Tensor from_rows = t.tensor.allocated() ? base_.read(source) : source.tensor;
-    const size_t rows = copy_rows(from_rows, known, t.tensor, wanted);
-    if (rows == 0) return report_.fresh.push_back(t.name);
-    report_.taken_in_part.push_back({t.name, rows, to[0] - wanted.unused});
+    const bool allocated = t.tensor.allocated();
+    const Tensor values = allocated ? base_.read(source) : source.tensor;
+    const std::vector<SameRows> same = same_rows(values, known, t.tensor, wanted);
+    if (same.empty()) return report_.fresh.push_back(t.name);
+    if (allocated) copy_rows(values, t.tensor, same, square);
+    report_.taken_in_part.push_back({t.name, same.size(), to[0] - wanted.unused});
     used_.push_back(&source);
   }
 
@@ -260,7 +269,8 @@ class Transfer {
   std::vector<NamedTensor> base_tensors_;
   std::map<std::string, std::string> base_places_, places_;
   std::map<std::string, const NamedTensor*> by_name_, by_place_;
-  std::map<std::string, Column> tables_;  // whose rows have to be matched
+  // Whose rows have to be matched, and whether it is square.
+  std::map<std::string, std::pair<Column, bool>> tables_;
   std::vector<std::string> fresh_places_;
   std::vector<const NamedTensor*> used_;
   TransferReport report_;
@@ -280,9 +290,9 @@ BaseModel::BaseModel(const fs::path& directory)
     model_ = TextModel::load(root_);
     return;
   }
-  fs::path file = directory / kCheckpointTensors;
+  fs::path file = directory / kTrainingTensors;
   if (fs::exists(file)) {
-    prefix_ = kCheckpointWeights;
+    prefix_ = kWeightsPrefix;
   } else {
     file = ModelDirectory{directory}.weights();
   }

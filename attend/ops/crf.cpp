@@ -5,6 +5,7 @@
 
 #include "attend/base/error.h"
 #include "attend/base/parallel.h"
+#include "attend/kernels/chain.h"
 #include "attend/ops/crf_chain.h"
 #include "attend/tensor/tape.h"
 
@@ -185,36 +186,26 @@ CrfPaths crf_best_paths(const Tensor& emissions, const Packing& packing,
                         const CrfWeights& weights) {
   check_crf(emissions, packing, weights);
   const CrfChain chain(weights);
-  const size_t tags = chain.tags();
+  const size_t tags = chain.tags(), padded = chain.padded();
   CrfPaths paths{std::vector<int32_t>(packing.rows()), std::vector<double>(packing.count())};
   for_each_sequence(packing, [&](size_t s, size_t /*chunk*/) {
     const std::vector<double> scores = emissions_of(emissions, packing, s);
     const size_t length = packing.length(s);
-    std::vector<double> best(tags), before(tags);
-    std::vector<int32_t> came_from(length * tags);  // the tag before, of the best beginning
+    std::vector<double> best(padded), before(padded);
+    std::vector<int32_t> came_from(length * padded);  // the tag before, of the best beginning
     for (size_t j = 0; j < tags; ++j) best[j] = chain.start(j) + scores[j];
     for (size_t t = 1; t < length; ++t) {
       std::swap(best, before);
-      for (size_t j = 0; j < tags; ++j) {
-        size_t from = 0;
-        double largest = before[0] + chain.transition(0, j);
-        for (size_t i = 1; i < tags; ++i) {
-          const double score = before[i] + chain.transition(i, j);
-          if (score > largest) {
-            largest = score;
-            from = i;
-          }
-        }
-        came_from[t * tags + j] = static_cast<int32_t>(from);
-        best[j] = largest + scores[t * tags + j];
-      }
+      chain.best_steps(before.data(), best.data(), came_from.data() + t * padded);
+      for (size_t j = 0; j < tags; ++j) best[j] += scores[t * tags + j];
     }
+    best.resize(tags);
     for (size_t j = 0; j < tags; ++j) best[j] += chain.end(j);
     auto tag = static_cast<int32_t>(std::ranges::max_element(best) - best.begin());
     paths.scores[s] = best[static_cast<size_t>(tag)];
     for (size_t t = length; t-- > 0;) {
       paths.tags[packing.begin(s) + t] = tag;
-      tag = came_from[t * tags + static_cast<size_t>(tag)];
+      tag = came_from[t * padded + static_cast<size_t>(tag)];
     }
   });
   return paths;
@@ -231,9 +222,13 @@ Tensor crf_marginals(const Tensor& emissions, const Packing& packing, const CrfW
     const double all = chain.forward(scores.data(), length, alpha.data());
     chain.backward(scores.data(), length, beta.data());
     float* const to = y.data() + packing.begin(s) * chain.tags();
-    for (size_t i = 0; i < scores.size(); ++i) {
-      to[i] = static_cast<float>(std::exp(alpha[i] + beta[i] - all));
+    if (all == kCrfImpossible) {
+      std::fill_n(to, scores.size(), 0.0f);
+      return;
     }
+    for (size_t i = 0; i < scores.size(); ++i) alpha[i] += beta[i];
+    kernels::powers_of(alpha.data(), all, alpha.size(), alpha.data());
+    for (size_t i = 0; i < scores.size(); ++i) to[i] = static_cast<float>(alpha[i]);
   });
   return y;
 }

@@ -39,7 +39,7 @@ struct CrfPaths {
 CrfPaths crf_best_paths(const Tensor& emissions, const Packing& packing, const CrfWeights& weights);
 
 // The probability of each tag at each place, of all tag sequences together: [rows, tags], off the
-// tape.
+// tape; 0 where all are impossible.
 Tensor crf_marginals(const Tensor& emissions, const Packing& packing, const CrfWeights& weights);
 
 }  // namespace attend

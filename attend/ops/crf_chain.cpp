@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attend/kernels/chain.h"
+
 namespace attend {
 namespace {
 
@@ -18,7 +20,7 @@ std::vector<double> doubles_of(const Tensor& x) {
 double powers_of(const double* x, size_t size, double* powers) {
   const double largest = *std::max_element(x, x + size);
   const double offset = largest == kCrfImpossible ? 0 : largest;
-  for (size_t i = 0; i < size; ++i) powers[i] = std::exp(x[i] - offset);
+  kernels::powers_of(x, offset, size, powers);
   return offset;
 }
 
@@ -34,19 +36,23 @@ double log_sum_exp(const double* x, size_t size) {
 
 CrfChain::CrfChain(const CrfWeights& weights)
     : tags_(weights.start.size()),
+      padded_(kernels::padded_for_chain(tags_)),
       transitions_(doubles_of(weights.transitions)),
       start_(doubles_of(weights.start)),
       end_(doubles_of(weights.end)),
       peaks_(tags_, kCrfImpossible),
-      powers_(tags_ * tags_),
-      powers_to_(tags_ * tags_) {
+      powers_(tags_ * padded_),
+      powers_to_(tags_ * padded_),
+      steps_(tags_ * padded_) {
   for (size_t i = 0; i < tags_; ++i) {
     for (size_t j = 0; j < tags_; ++j) peaks_[j] = std::max(peaks_[j], transition(i, j));
   }
   for (double& peak : peaks_) peak = peak == kCrfImpossible ? 0 : peak;
   for (size_t i = 0; i < tags_; ++i) {
     for (size_t j = 0; j < tags_; ++j) {
-      powers_[i * tags_ + j] = powers_to_[j * tags_ + i] = std::exp(transition(i, j) - peaks_[j]);
+      steps_[i * padded_ + j] = transition(i, j);
+      powers_[i * padded_ + j] = powers_to_[j * padded_ + i] =
+          std::exp(transition(i, j) - peaks_[j]);
     }
   }
 }
@@ -54,20 +60,16 @@ CrfChain::CrfChain(const CrfWeights& weights)
 // The sums below are products of a vector and the matrix of powers; one whose terms are too small
 // for that is added up exactly.
 double CrfChain::forward(const double* emissions, size_t length, double* alpha) const {
-  std::vector<double> powers(tags_), sums(tags_);
+  std::vector<double> powers(tags_), sums(padded_), logarithms(tags_);
   for (size_t j = 0; j < tags_; ++j) alpha[j] = start_[j] + emissions[j];
   for (size_t t = 1; t < length; ++t) {
     const double* const before = alpha + (t - 1) * tags_;
     double* const now = alpha + t * tags_;
     const double largest = powers_of(before, tags_, powers.data());
-    std::ranges::fill(sums, 0.0);
-    for (size_t i = 0; i < tags_; ++i) {
-      const double power = powers[i], *const row = powers_.data() + i * tags_;
-      for (size_t j = 0; j < tags_; ++j) sums[j] += power * row[j];
-    }
+    kernels::vector_times_matrix(powers.data(), powers_.data(), tags_, padded_, sums.data());
+    kernels::logarithms_of(sums.data(), largest, tags_, logarithms.data());
     for (size_t j = 0; j < tags_; ++j) {
-      const double sum =
-          sums[j] > kSmallestSum ? largest + peaks_[j] + std::log(sums[j]) : sum_into(before, j);
+      const double sum = sums[j] > kSmallestSum ? peaks_[j] + logarithms[j] : sum_into(before, j);
       now[j] = sum + emissions[t * tags_ + j];
     }
   }
@@ -77,7 +79,7 @@ double CrfChain::forward(const double* emissions, size_t length, double* alpha) 
 }
 
 void CrfChain::backward(const double* emissions, size_t length, double* beta) const {
-  std::vector<double> after(tags_), weighed(tags_), powers(tags_), sums(tags_);
+  std::vector<double> after(tags_), weighed(tags_), powers(tags_), sums(padded_), logarithms(tags_);
   std::ranges::copy(end_, beta + (length - 1) * tags_);
   for (size_t t = length - 1; t-- > 0;) {
     for (size_t j = 0; j < tags_; ++j) {
@@ -85,30 +87,28 @@ void CrfChain::backward(const double* emissions, size_t length, double* beta) co
       weighed[j] = after[j] + peaks_[j];
     }
     const double largest = powers_of(weighed.data(), tags_, powers.data());
-    std::ranges::fill(sums, 0.0);
-    for (size_t j = 0; j < tags_; ++j) {
-      const double power = powers[j], *const row = powers_to_.data() + j * tags_;
-      for (size_t i = 0; i < tags_; ++i) sums[i] += power * row[i];
-    }
+    kernels::vector_times_matrix(powers.data(), powers_to_.data(), tags_, padded_, sums.data());
+    kernels::logarithms_of(sums.data(), largest, tags_, logarithms.data());
     for (size_t i = 0; i < tags_; ++i) {
-      beta[t * tags_ + i] =
-          sums[i] > kSmallestSum ? largest + std::log(sums[i]) : sum_from(i, after.data());
+      beta[t * tags_ + i] = sums[i] > kSmallestSum ? logarithms[i] : sum_from(i, after.data());
     }
   }
 }
 
 void CrfChain::count(const double* emissions, size_t length, double weight, double* places,
                      CrfCounts& counts) const {
-  std::vector<double> alpha(length * tags_), beta(length * tags_), before(tags_), after(tags_);
+  std::vector<double> alpha(length * tags_), beta(length * tags_), before(tags_), after(padded_);
   const double all = forward(emissions, length, alpha.data());
   backward(emissions, length, beta.data());
-  for (size_t i = 0; i < length * tags_; ++i) {
-    places[i] += weight * std::exp(alpha[i] + beta[i] - all);
-  }
+  if (all == kCrfImpossible) return;
+  std::vector<double> marginals(length * tags_);
+  for (size_t i = 0; i < marginals.size(); ++i) marginals[i] = alpha[i] + beta[i];
+  kernels::powers_of(marginals.data(), all, marginals.size(), marginals.data());
+  for (size_t i = 0; i < marginals.size(); ++i) places[i] += weight * marginals[i];
+  const double* const last = marginals.data() + (length - 1) * tags_;
   for (size_t j = 0; j < tags_; ++j) {
-    const size_t last = (length - 1) * tags_ + j;
-    counts.start[j] += weight * std::exp(alpha[j] + beta[j] - all);
-    counts.end[j] += weight * std::exp(alpha[last] + beta[last] - all);
+    counts.start[j] += weight * marginals[j];
+    counts.end[j] += weight * last[j];
   }
   for (size_t t = 1; t < length; ++t) {
     const double* const from = alpha.data() + (t - 1) * tags_;
@@ -117,16 +117,17 @@ void CrfChain::count(const double* emissions, size_t length, double weight, doub
     const double largest = powers_of(from, tags_, before.data());
     bool in_range = true;
     for (size_t j = 0; j < tags_; ++j) {
-      const double exponent = emitted[j] + to[j] + peaks_[j] + largest - all;
-      in_range = in_range && exponent <= kLargestExponent;
-      after[j] = weight * std::exp(exponent);
+      after[j] = emitted[j] + to[j] + peaks_[j];
+      in_range = in_range && after[j] + largest - all <= kLargestExponent;
+    }
+    if (in_range) {
+      kernels::powers_of(after.data(), all - largest, tags_, after.data());
+      for (size_t j = 0; j < tags_; ++j) after[j] *= weight;
+      kernels::add_outer_product(before.data(), after.data(), tags_, padded_,
+                                 counts.products.data());
+      continue;
     }
     for (size_t i = 0; i < tags_; ++i) {
-      if (in_range) {
-        double* const row = counts.products.data() + i * tags_;
-        for (size_t j = 0; j < tags_; ++j) row[j] += before[i] * after[j];
-        continue;
-      }
       double* const row = counts.transitions.data() + i * tags_;
       for (size_t j = 0; j < tags_; ++j) {
         row[j] += weight * std::exp(from[i] + transition(i, j) + emitted[j] + to[j] - all);
@@ -137,8 +138,17 @@ void CrfChain::count(const double* emissions, size_t length, double weight, doub
 
 std::vector<double> CrfChain::transition_counts(const CrfCounts& counts) const {
   std::vector<double> found = counts.transitions;
-  for (size_t i = 0; i < found.size(); ++i) found[i] += counts.products[i] * powers_[i];
+  for (size_t i = 0; i < tags_; ++i) {
+    for (size_t j = 0; j < tags_; ++j) {
+      const size_t padded = i * padded_ + j;
+      found[i * tags_ + j] += counts.products[padded] * powers_[padded];
+    }
+  }
   return found;
+}
+
+void CrfChain::best_steps(const double* before, double* best, int32_t* from) const {
+  kernels::largest_sums(before, steps_.data(), tags_, padded_, best, from);
 }
 
 double CrfChain::sum_into(const double* before, size_t to) const {

@@ -15,7 +15,8 @@ struct CrossEntropyOptions {
   float label_smoothing = 0.0f;  // in [0, 1]: this share of the target is spread over all classes
   Reduction reduction = Reduction::kMean;  // over the rows whose target is not kIgnoredTarget
   // [classes], or undefined for 1: the loss of a row is multiplied by the weight of its target, and
-  // the mean is the sum of these divided by the sum of the weights.
+  // the mean is the sum of these divided by the sum of the weights. What label smoothing gives to a
+  // class has the weight of that class, as PyTorch has it.
   Tensor class_weights = {};
 };
 

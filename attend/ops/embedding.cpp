@@ -52,11 +52,10 @@ Tensor embedding(const Tensor& source, const Tensor& ids, float scale) {
 Tensor sparse_embedding(const Tensor& table, const Tensor& ids) {
   Tensor y = embedding(table.detach(), ids);
   return record(y, {table}, [table, ids](const Tensor& dy, Grads& grads) {
-    // A copy: rows that occur twice are added up in place, and others may still read dy.
-    const Tensor values = Tensor::empty({ids.size(), table.width()});
-    kernels::copy_rows({dy.data(), dy.rows(), dy.width(), dy.stride()},
-                       {values.data(), values.rows(), values.width(), values.stride()}, false);
-    grads.rows(table, {ids.reshape({ids.size()}), values});
+    grads.rows(table, {.ids = ids.reshape({ids.size()}),
+                       .values = contiguous(dy).reshape({ids.size(), table.width()}),
+                       .factors = {},
+                       .sources = {}});
   });
 }
 
@@ -80,18 +79,16 @@ Tensor sparse_embedding_means(const Tensor& table, const Tensor& ids, const Pack
       kernels::scale(share(i), to, to, width);
     }
   });
-  return record(y, {table}, [table, ids, packing, share, grain](const Tensor& dy, Grads& grads) {
-    const size_t columns = table.width();
-    const Tensor values = Tensor::empty({ids.size(), columns});
-    parallel_for(packing.count(), grain, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        for (size_t k = packing.begin(i); k < packing.end(i); ++k) {
-          kernels::scale(share(i), dy.data() + i * dy.stride(), values.data() + k * columns,
-                         columns);
-        }
+  return record(y, {table}, [table, ids, packing, share](const Tensor& dy, Grads& grads) {
+    const Tensor factors = Tensor::empty({ids.size()});
+    const Tensor sources = Tensor::empty({ids.size()}, DType::kInt32);
+    for (size_t i = 0; i < packing.count(); ++i) {
+      for (size_t k = packing.begin(i); k < packing.end(i); ++k) {
+        factors.data()[k] = share(i);
+        sources.indices()[k] = static_cast<int32_t>(i);
       }
-    });
-    grads.rows(table, {ids, values});
+    }
+    grads.rows(table, {ids, dy, factors, sources});
   });
 }
 

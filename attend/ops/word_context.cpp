@@ -38,6 +38,22 @@ void check_windows(const Tensor& x, const Tensor& table, const WordWindows& wind
   }
 }
 
+// That of windows that answer as one is a slope times the sum of the window.
+RowGradient new_row_gradient(const WordWindows& windows, size_t width) {
+  const size_t count = windows.outputs.size();
+  RowGradient made;
+  made.ids = Tensor::ids(windows.outputs, {count});
+  made.values = Tensor::empty({windows.together ? windows.positions() : count, width});
+  if (!windows.together) return made;
+  made.factors = Tensor::empty({count});
+  made.sources = Tensor::empty({count}, DType::kInt32);
+  for (size_t p = 0; p < windows.positions(); ++p) {
+    std::fill(made.sources.indices() + windows.first_output[p],
+              made.sources.indices() + windows.first_output[p + 1], static_cast<int32_t>(p));
+  }
+  return made;
+}
+
 void scale_rows(float factor, const Tensor& x) {
   if (factor != 1.0f) kernels::scale(factor, x.data(), x.data(), x.size());
 }
@@ -58,12 +74,13 @@ WordContextSum word_context_loss(const Tensor& rows, const Tensor& outputs,
   const bool recorded = any_needs_grad(std::vector{x, table});
   Tensor dx;
   RowGradient dy;
-  kernels::MutableRows to_dy{};
+  kernels::WordOutputGradients to_dy;
   if (recorded) {
     dx = Tensor::empty(x.shape());
-    dy = {Tensor::ids(windows.outputs, {windows.outputs.size()}),
-          Tensor::empty({windows.outputs.size(), table.width()})};
-    to_dy = kernels::dense_rows(dy.values.data(), dy.values.rows(), dy.values.width());
+    dy = new_row_gradient(windows, table.width());
+    (windows.together ? to_dy.sums : to_dy.rows) =
+        kernels::dense_rows(dy.values.data(), dy.values.rows(), dy.values.width());
+    if (windows.together) to_dy.slopes = dy.factors.data();
   }
   const kernels::WordContextLoss loss =
       kernels::word_context(contexts, kernels::dense_rows(x.detach().data(), x.rows(), x.width()),
@@ -74,7 +91,7 @@ WordContextSum word_context_loss(const Tensor& rows, const Tensor& outputs,
                  [x, table, dx, dy](const Tensor& seed, Grads& grads) {
                    const float factor = seed.item();
                    scale_rows(factor, dx);
-                   scale_rows(factor, dy.values);
+                   scale_rows(factor, dy.factors.defined() ? dy.factors : dy.values);
                    grads.pass(x, dx);
                    grads.rows(table, dy);
                  }),

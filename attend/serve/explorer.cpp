@@ -34,11 +34,14 @@ Json layers_json(const Signature& signature) {
   return layers;
 }
 
-Json columns_json(const Signature& signature) {
+Json columns_json(const TextModel& model, const Signature& signature) {
   Json columns = Json::array();
   for (const ColumnSpec& column : signature.columns) {
+    const std::string_view tokenizer =
+        column.has_tokenizer() ? name_of(model.tokenizer(column.name).kind()) : "";
     columns.push_back({{"name", column.name},
                        {"kind", name_of(column.kind)},
+                       {"tokenizer", tokenizer},
                        {"written", column.written || column.kind == ColumnKind::kLabel}});
   }
   return columns;
@@ -91,10 +94,13 @@ std::string Explorer::models() const {
                    {"kind", text.config.kind.name},
                    {"parameters", parameter_count(*text.model)},
                    {"writes", text.model->generator() != nullptr},
-                   {"sequences", columns_json(signature)},
+                   {"sequences", columns_json(text, signature)},
                    {"joined", signature.joined ? Json(signature.joined->name) : Json()},
                    {"layers", layers_json(signature)},
                    {"lens", has_lens},
+                   {"embeds", text.model->encoder() != nullptr},
+                   {"words", text.model->word_predictor() != nullptr},
+                   {"masked", text.model->masked_predictor() != nullptr},
                    {"snapshots", snapshot_steps(directory).size()},
                    {"examples", examples}});
   }

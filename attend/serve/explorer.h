@@ -1,7 +1,7 @@
 // What the explorer's page asks for, as JSON and bytes; HTTP is elsewhere (routes.h). May be called
 // from several threads at once. Models compute for one caller at a time, in order; long work yields
-// in between. Only runs, saliency and whatever takes one pass (maps, thumbnails, cells, the lens)
-// wait for their turn; single passes go first.
+// in between. Only runs, saliency, masked tokens and whatever takes one pass (maps, thumbnails,
+// cells, the lens) wait for their turn; single passes go first.
 #pragma once
 
 #include <filesystem>
@@ -71,6 +71,10 @@ class Explorer {
   // Starts a run and reports its events; an Error is an event too.
   void start_run(std::string_view request, const Emit& emit);
 
+  // Vectors of texts, or of words, as points of a plane (point_request.h); reports how far it is,
+  // then the points, or an Error.
+  void points(std::string_view request, const Emit& emit) const;
+
   // A run that was started, and what it shows: JSON or bytes, as above.
   std::string run(size_t number) const;
   std::string sequences(size_t number, const Parameters& parameters) const;
@@ -78,6 +82,9 @@ class Explorer {
   std::string thumbnails(size_t number, const Parameters& parameters) const;
   std::string lens(size_t number, const Parameters& parameters) const;
   std::string cell(size_t number, const Parameters& parameters) const;
+  std::string change(size_t number, const Parameters& parameters) const;
+  std::string labels(size_t number, const Parameters& parameters) const;
+  std::string masked(size_t number, const Parameters& parameters) const;
 
   // Receives some bytes, or none to ask whether anybody still listens; returns false if not.
   using EmitBytes = std::function<bool(const std::string& bytes)>;

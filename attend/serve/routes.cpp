@@ -113,12 +113,26 @@ void ExplorerRoutes::add_routes() {
       [this](size_t run, const auto& query) { return explorer_.thumbnails(run, query); });
   get("/api/runs/#/lens", kMaps, kJson,
       [this](size_t run, const auto& query) { return explorer_.lens(run, query); });
+  get("/api/runs/#/change", kMaps, kJson,
+      [this](size_t run, const auto& query) { return explorer_.change(run, query); });
+  get("/api/runs/#/labels", kRuns, kJson,
+      [this](size_t run, const auto& query) { return explorer_.labels(run, query); });
+  get("/api/runs/#/masked", kRuns, kJson,
+      [this](size_t run, const auto& query) { return explorer_.masked(run, query); });
   get("/api/runs/#/cell", kMaps, kJson,
       [this](size_t run, const auto& query) { return explorer_.cell(run, query); });
   routes_.push_back({"GET", "/api/runs/#/saliency", kRuns,
                      [this](size_t run, const HttpRequest& request) -> HttpAnswer {
                        return {.type = kBytes, .stream = explorer_.saliency(run, request.query)};
                      }});
+  routes_.push_back(
+      {"POST", "/api/points", kRuns, [this](size_t, const HttpRequest& request) -> HttpAnswer {
+         return {.type = "application/x-ndjson",
+                 .stream = [this, body = request.body](const HttpEmit& emit) {
+                   explorer_.points(body,
+                                    [&](const std::string& line) { return emit(line + "\n"); });
+                 }};
+       }});
   routes_.push_back(
       {"POST", "/api/runs", kRuns, [this](size_t, const HttpRequest& request) -> HttpAnswer {
          return {.type = "application/x-ndjson",

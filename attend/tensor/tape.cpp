@@ -179,19 +179,33 @@ RowGradient row_gradient(const Tensor& leaf) {
 }
 
 void add_rows(const RowGradient& rows, const Tensor& gradient) {
+  const RowGradient plain = without_factors(rows);
   const size_t width = gradient.width();
-  for (size_t i = 0; i < rows.ids.size(); ++i) {
-    const auto row = static_cast<size_t>(rows.ids.indices()[i]);
+  for (size_t i = 0; i < plain.ids.size(); ++i) {
+    const auto row = static_cast<size_t>(plain.ids.indices()[i]);
     float* const to = gradient.data() + row * gradient.stride();
-    kernels::add(to, rows.values.data() + i * rows.values.stride(), to, width);
+    kernels::add(to, plain.values.data() + i * plain.values.stride(), to, width);
   }
 }
 
-RowGradient joined(const RowGradient& first, const RowGradient& second) {
-  if (!first.defined()) return second;
-  if (!second.defined()) return first;
+RowGradient without_factors(const RowGradient& rows) {
+  if (!rows.factors.defined()) return rows;
+  const size_t count = rows.ids.size(), width = rows.values.width();
+  const Tensor values = Tensor::empty({count, width});
+  for (size_t i = 0; i < count; ++i) {
+    const auto source = static_cast<size_t>(rows.sources.indices()[i]);
+    kernels::scale(rows.factors.data()[i], rows.values.data() + source * rows.values.stride(),
+                   values.data() + i * width, width);
+  }
+  return {rows.ids, values, {}, {}};
+}
+
+RowGradient joined(const RowGradient& one, const RowGradient& other) {
+  if (!one.defined()) return other;
+  if (!other.defined()) return one;
+  const RowGradient first = without_factors(one), second = without_factors(other);
   const size_t a = first.ids.size(), b = second.ids.size(), width = first.values.width();
-  RowGradient both{Tensor::empty({a + b}, DType::kInt32), Tensor::empty({a + b, width})};
+  RowGradient both{Tensor::empty({a + b}, DType::kInt32), Tensor::empty({a + b, width}), {}, {}};
   std::ranges::copy(first.ids.index_span(), both.ids.indices());
   std::ranges::copy(second.ids.index_span(), both.ids.indices() + a);
   copy_rows(first.values, both.values.slice_rows(0, a), false);
@@ -220,8 +234,10 @@ void Grads::pass(const Tensor& x, const Tensor& dx) {
 
 void Grads::rows(const Tensor& x, const RowGradient& dx) {
   if (!wants(x)) return;
+  const size_t count =
+      dx.factors.defined() ? std::min(dx.factors.size(), dx.sources.size()) : dx.values.rows();
   if (x.rank() != 2 || dx.values.rank() != 2 || dx.values.width() != x.width() ||
-      dx.values.rows() != dx.ids.size()) {
+      count != dx.ids.size()) {
     throw ShapeError("gradient: {} rows of {} cannot be those of {}", dx.ids.size(),
                      dx.values.shape(), x.shape());
   }

@@ -33,10 +33,13 @@ struct Gradient {
 };
 
 // The gradient of a table [rows, width] of which few rows occurred: values[i], of [n, width],
-// belongs to row ids[i]. A row that occurs more than once has the sum, in this order.
+// belongs to row ids[i]. Where there are factors, it is factors[i] values[sources[i]], with any
+// number of values. A row that occurs more than once has the sum, in this order.
 struct RowGradient {
-  Tensor ids;     // int32 [n]
-  Tensor values;  // [n, width]
+  Tensor ids;      // int32 [n]
+  Tensor values;   // [n, width]
+  Tensor factors;  // [n], or undefined
+  Tensor sources;  // int32 [n], or undefined
 
   bool defined() const { return ids.defined(); }
 };
@@ -58,8 +61,7 @@ class Grads {
   void pass(const Tensor& x, const Tensor& dx);
 
   // Adds rows to the gradient of x, a table [rows, width]. Those of a leaf are kept as they are,
-  // without memory for the other rows, until something else is added. The caller gives up the
-  // values: whoever reads the gradient may add them up in place.
+  // without memory for the other rows, until something else is added. Nobody writes to them.
   void rows(const Tensor& x, const RowGradient& dx);
 };
 
@@ -86,6 +88,8 @@ void backward(const Tensor& y, const Tensor& seed);
 RowGradient row_gradient(const Tensor& leaf);
 // Adds rows to a gradient of a whole table, in order.
 void add_rows(const RowGradient& rows, const Tensor& gradient);
+// The same without factors.
+RowGradient without_factors(const RowGradient& rows);
 // Both, one after the other; either may be undefined.
 RowGradient joined(const RowGradient& first, const RowGradient& second);
 

@@ -10,6 +10,7 @@
 #include "attend/base/utf8.h"
 #include "attend/text/byte_words.h"
 #include "attend/text/lower_case.h"
+#include "attend/text/vocabulary.h"
 #include "attend/text/vocabulary_file.h"
 #include "attend/text/word_cache.h"
 
@@ -20,6 +21,7 @@ class ByteBpeTokenizer : public Tokenizer {
  public:
   explicit ByteBpeTokenizer(ByteBpeVocabulary vocabulary)
       : vocabulary_(std::move(vocabulary)), merges_(vocabulary_.merges) {
+    find_sentinels();
     skipped_.resize(size());
     for (size_t id = 0; id < size(); ++id) {
       skipped_[id] = vocabulary_.special.has(static_cast<int32_t>(id));
@@ -104,6 +106,23 @@ class ByteBpeTokenizer : public Tokenizer {
   }
 
  private:
+  // Ids in a row among the others, by their names.
+  void find_sentinels() {
+    SpecialTokens& special = vocabulary_.special;
+    special.first_sentinel = -1, special.sentinels = 0;
+    std::vector<int32_t> ids = vocabulary_.others;
+    std::ranges::sort(ids);
+    for (const int32_t id : ids) {
+      const int32_t next = special.sentinels;
+      const bool in_row = next == 0 || id == special.first_sentinel + next;
+      if (!in_row || next == kMostSentinels ||
+          vocabulary_.pieces[static_cast<size_t>(id)] != sentinel_piece(next))
+        continue;
+      if (next == 0) special.first_sentinel = id;
+      ++special.sentinels;
+    }
+  }
+
   bool skipped(int32_t id) const { return skipped_[static_cast<size_t>(id)]; }
 
   ByteBpeVocabulary vocabulary_;

@@ -18,7 +18,7 @@ struct ByteBpeVocabulary {
   std::vector<std::string> pieces;   // bytes, by id; among them all 256 single ones
   std::vector<PairMerge> merges;     // in the order of their ranks, no pair twice
   SpecialTokens special;             // neither a byte nor made by a merge
-  std::vector<int32_t> others = {};  // more ids that stand for no text
+  std::vector<int32_t> others = {};  // more ids that stand for no text; sentinels by their names
 };
 std::shared_ptr<const Tokenizer> make_byte_bpe(ByteBpeVocabulary vocabulary);
 

@@ -213,7 +213,7 @@ std::shared_ptr<const Tokenizer> import_byte_bpe(const ImportedFile& pieces,
 std::shared_ptr<const Tokenizer> import_tokenizer(std::span<const ImportedFile> files,
                                                   const ImportOptions& options) {
   for (const ImportedFile& file : files) {
-    if (file.content.empty()) throw FormatError("{} is empty; copy the file anew", file.name);
+    if (file.content.empty()) throw FormatError("{} is empty; copy the file again", file.name);
   }
   if (files.size() == 1 && !is_json(files[0])) return import_wordpiece(files[0], options.lowercase);
   if (files.size() == 2 && is_json(files[0]) != is_json(files[1])) {

@@ -35,7 +35,7 @@ std::optional<std::pair<std::string, uint32_t>> PieceIds::next() {
 
 void PieceIds::fail(std::string_view what) const {
   const auto line = std::ranges::count(json_.substr(0, at_), '\n') + 1;
-  throw FormatError("{}:{}: {}; copy the file anew", name_, line, what);
+  throw FormatError("{}:{}: {}; copy the file again", name_, line, what);
 }
 
 char PieceIds::skip_space() {

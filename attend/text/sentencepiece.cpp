@@ -29,7 +29,7 @@ class SentencePieceTokenizer : public Tokenizer {
       : kind_(kind), model_(std::move(model)) {
     const auto status = processor_.LoadFromSerializedProto(without_self_test(model_));
     if (!status.ok()) {
-      throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
+      throw FormatError("{}: {}; train the tokenizer again or copy the file again", name,
                         shown_name(status.error_message()));
     }
     if (processor_.unk_id() != kUnknown || processor_.bos_id() != kStart ||
@@ -40,14 +40,16 @@ class SentencePieceTokenizer : public Tokenizer {
           name, processor_.unk_id(), processor_.bos_id(), processor_.eos_id(), kUnknown, kStart,
           kEnd);
     }
-    mask_ = size() > kMask && processor_.IsControl(kMask) &&
-            processor_.IdToPiece(kMask) == kSpecialPieces[kMask];
+    const bool mask = size() > kMask && processor_.IsControl(kMask) &&
+                      processor_.IdToPiece(kMask) == kSpecialPieces[kMask];
+    traits_.mask = mask;
+    while (is_sentinel(traits_.first_piece(), traits_.sentinels)) ++traits_.sentinels;
   }
 
   TokenizerKind kind() const override { return kind_; }
   size_t size() const override { return static_cast<size_t>(processor_.GetPieceSize()); }
-  SpecialTokens special() const override { return {kUnknown, kStart, kEnd, mask_ ? kMask : -1}; }
-  int32_t first_piece() const override { return kSpecialTokens + (mask_ ? 1 : 0); }
+  SpecialTokens special() const override { return traits_.special(); }
+  int32_t first_piece() const override { return traits_.first_piece(); }
 
   std::vector<int32_t> encode(std::string_view line) const override {
     std::vector<int32_t> ids;
@@ -85,6 +87,10 @@ class SentencePieceTokenizer : public Tokenizer {
   std::string serialized() const override { return model_; }
 
  private:
+  bool is_sentinel(int32_t id, int32_t number) const {
+    return number < kMostSentinels && static_cast<size_t>(id) < size() &&
+           processor_.IsControl(id) && processor_.IdToPiece(id) == sentinel_piece(number);
+  }
   static void require(const sentencepiece::util::Status& status) {
     if (!status.ok()) throw DataError("tokenizer: {}", status.error_message());
   }
@@ -92,7 +98,7 @@ class SentencePieceTokenizer : public Tokenizer {
   TokenizerKind kind_;
   std::string model_;
   sentencepiece::SentencePieceProcessor processor_;
-  bool mask_ = false;
+  VocabularyTraits traits_;
 };
 
 // Hands lines to SentencePiece, which wants valid text.
@@ -140,6 +146,10 @@ std::string lower_case_rules() {
   return rules;
 }
 
+VocabularyTraits traits_of(const TokenizerConfig& config) {
+  return {config.lowercase, config.mask, static_cast<int32_t>(config.sentinels)};
+}
+
 std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig& config) {
   const auto flag = [](bool on) { return on ? "true" : "false"; };
   std::unordered_map<std::string, std::string> flags = {
@@ -160,7 +170,12 @@ std::unordered_map<std::string, std::string> trainer_flags(const TokenizerConfig
       {"num_threads", "16"},
       {"minloglevel", "4"},
   };
-  if (config.mask) flags["control_symbols"] = kSpecialPieces[kMask];
+  const VocabularyTraits traits = traits_of(config);
+  std::string& control = flags["control_symbols"];
+  for (int32_t id = kSpecialTokens; id < traits.first_piece(); ++id) {
+    control += (control.empty() ? "" : ",") + traits.special_piece(id);
+  }
+  if (control.empty()) flags.erase("control_symbols");
   if (config.lossless) {
     flags["normalization_rule_name"] = "identity";
     flags["remove_extra_whitespaces"] = "false";
@@ -206,14 +221,14 @@ std::shared_ptr<const Tokenizer> parse_sentencepiece(std::string_view model,
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw FormatError("{}: {}; train the tokenizer again or copy the file anew", name,
+    throw FormatError("{}: {}; train the tokenizer again or copy the file again", name,
                       shown_name(error.what()));
   }
 }
 
 std::shared_ptr<const Tokenizer> train_sentencepiece(const TokenizerConfig& config,
                                                      const LineSource& lines) {
-  if (config.vocabulary <= kSpecialTokens + (config.mask ? 1 : 0)) {
+  if (config.vocabulary <= static_cast<size_t>(traits_of(config).first_piece())) {
     throw ConfigError("tokenizer: {} needs a vocabulary larger than {}", name_of(config.kind),
                       config.vocabulary);
   }

@@ -1,6 +1,7 @@
 // Subwords by SentencePiece (Kudo and Richardson, 2018). The file is SentencePiece's .model, with
 // <unk>, <s> and </s> as ids 0, 1 and 2, the default of spm_train. A control symbol <mask> with id
-// 3 is the mask: spm_train --control_symbols='<mask>'.
+// 3 is the mask: spm_train --control_symbols='<mask>'; control symbols <extra_id_0>, <extra_id_1>
+// and so on that follow are sentinels.
 #pragma once
 
 #include <memory>

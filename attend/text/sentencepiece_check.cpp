@@ -181,7 +181,7 @@ class ModelCheck {
     if (!holds) {
       throw FormatError(
           "{}: not a SentencePiece model nor a vocabulary of Attend: {}; train the tokenizer again "
-          "or copy the file anew",
+          "or copy the file again",
           name_, what);
     }
   }

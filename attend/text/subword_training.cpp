@@ -129,7 +129,8 @@ std::shared_ptr<const Tokenizer> train_wordpiece(const TokenizerConfig& config,
 
 std::shared_ptr<const Tokenizer> train_byte_bpe(const TokenizerConfig& config,
                                                 const LineSource& lines) {
-  const VocabularyTraits traits{config.lowercase, config.mask};
+  const VocabularyTraits traits{config.lowercase, config.mask,
+                                static_cast<int32_t>(config.sentinels)};
   const auto special = static_cast<size_t>(traits.first_piece());
   check_size(config, special + 256, "the bytes and the special tokens alone do not fit in");
   const CountedTexts words = words_of(lines, [&](std::string_view line, const auto& count) {
@@ -155,7 +156,12 @@ std::shared_ptr<const Tokenizer> train_byte_bpe(const TokenizerConfig& config,
   for (PairMerge& merge : vocabulary.merges) {
     merge = {merge.left + first, merge.right + first, merge.made + first};
   }
-  pieces.insert(pieces.begin(), std::begin(kSpecialPieces), std::begin(kSpecialPieces) + first);
+  std::vector<std::string> specials;
+  for (int32_t id = 0; id < first; ++id) {
+    specials.push_back(traits.special_piece(id));
+    if (vocabulary.special.is_sentinel(id)) vocabulary.others.push_back(id);
+  }
+  pieces.insert(pieces.begin(), specials.begin(), specials.end());
   vocabulary.pieces = std::move(pieces);
   return make_byte_bpe(std::move(vocabulary));
 }

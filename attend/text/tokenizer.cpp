@@ -58,6 +58,9 @@ std::shared_ptr<const Tokenizer> train_tokenizer(const TokenizerConfig& config,
     case TokenizerKind::kUnigram:
       return train_sentencepiece(config, lines);
     case TokenizerKind::kWordpiece:
+      if (config.sentinels > 0) {
+        throw ConfigError("tokenizer: wordpiece has no sentinels; choose bpe, unigram or byte_bpe");
+      }
       return train_wordpiece(config, lines);
     case TokenizerKind::kByteBpe:
       return train_byte_bpe(config, lines);
@@ -87,7 +90,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fil
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view content,
                                                  const std::string& name) {
   if (content.empty()) {
-    throw FormatError("{} is empty; train the tokenizer again or copy the file anew", name);
+    throw FormatError("{} is empty; train the tokenizer again or copy the file again", name);
   }
   return content.starts_with(kVocabularyMagic) ? parse_vocabulary(content, name)
                                                : parse_sentencepiece(content, name);

@@ -46,12 +46,12 @@ class Tokenizer {
 
   virtual TokenizerKind kind() const = 0;  // what its tokens are
   virtual size_t size() const = 0;         // ids are 0 .. size() - 1
-  // The ids of the unknown token, the start, the end and the mask.
+  // The ids of the unknown token, the start, the end, the mask and the sentinels.
   virtual SpecialTokens special() const = 0;
   // From here on ids stand for text, but for those that special() has. Labels are numbered from
   // there.
   virtual int32_t first_piece() const = 0;
-  // Never gives the start, the end or the mask, even where text spells their names.
+  // Never gives the start, the end, the mask or a sentinel, even where text spells their names.
   virtual std::vector<int32_t> encode(std::string_view line) const = 0;  // without start and end
   // The text of ids. Special ids are skipped. Throws DataError for an id out of range.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
@@ -78,6 +78,7 @@ struct TokenizerConfig {
   size_t minimum_count = 1;
   bool lowercase = false;
   bool mask = false;
+  size_t sentinels = 0;
   double character_coverage = 1.0;
   bool byte_fallback = false;
   bool lossless = false;
@@ -95,6 +96,10 @@ struct TokenizerConfig {
       limits::kCount.or_0());
     v("lowercase", lowercase, "make text lower-case first; wordpiece: strip accents as well");
     v("mask", mask, "have a mask token; always on for masked language models, never for lines");
+    v("sentinels", sentinels,
+      "tokens <extra_id_0>, <extra_id_1> ... that stand for spans of text; span corruption has as "
+      "many as it needs; not for wordpiece or lines",
+      Range{0, 1000});
     v("character_coverage", character_coverage,
       "bpe, unigram, wordpiece: share of the text whose characters are in the vocabulary");
     v("byte_fallback", byte_fallback, "bpe, unigram: write unknown characters as bytes");

@@ -65,6 +65,13 @@ std::vector<std::string> most_frequent(std::unordered_map<std::string, size_t> c
 
 }  // namespace
 
+std::string sentinel_piece(int32_t number) { return fmt::format("<extra_id_{}>", number); }
+
+std::string VocabularyTraits::special_piece(int32_t id) const {
+  return id < first_sentinel() ? std::string(kSpecialPieces[id])
+                               : sentinel_piece(id - first_sentinel());
+}
+
 std::vector<int32_t> ByteTokenizer::encode(std::string_view line) const {
   const std::string lower = traits_.lowercase ? lower_case(line) : "";
   std::vector<int32_t> ids;
@@ -86,7 +93,7 @@ std::string ByteTokenizer::decode(std::span<const int32_t> ids) const {
 
 std::string ByteTokenizer::piece(int32_t id) const {
   check(id);
-  if (id < first_piece()) return std::string(kSpecialPieces[id]);
+  if (id < first_piece()) return traits_.special_piece(id);
   const int32_t byte = id - first_piece();
   const bool printable = byte >= 0x20 && byte < 0x7F;
   return printable ? visible_piece({static_cast<char>(byte)}) : fmt::format("<0x{:02X}>", byte);
@@ -132,7 +139,7 @@ std::string ListTokenizer::decode(std::span<const int32_t> ids) const {
 
 std::string ListTokenizer::piece(int32_t id) const {
   check(id);
-  if (id < first_piece()) return std::string(kSpecialPieces[id]);
+  if (id < first_piece()) return traits_.special_piece(id);
   return visible_piece(pieces_[static_cast<size_t>(id - first_piece())]);
 }
 
@@ -148,8 +155,9 @@ std::vector<std::string> ListTokenizer::pieces(std::string_view line) const {
 
 std::shared_ptr<const Tokenizer> train_vocabulary(const TokenizerConfig& config,
                                                   const LineSource& lines) {
-  const VocabularyTraits traits{config.lowercase,
-                                config.mask && config.kind != TokenizerKind::kLine};
+  const bool labels = config.kind == TokenizerKind::kLine;
+  const VocabularyTraits traits{config.lowercase, config.mask && !labels,
+                                labels ? 0 : static_cast<int32_t>(config.sentinels)};
   if (config.kind == TokenizerKind::kByte) return std::make_shared<ByteTokenizer>(traits);
   const auto special = static_cast<size_t>(traits.first_piece());
   if (config.vocabulary != 0 && config.vocabulary <= special) {

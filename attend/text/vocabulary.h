@@ -1,11 +1,12 @@
 // Tokenizers whose vocabulary is a list: characters, words, lines, bytes. The file of Attend's own
 // tokenizers, these and WordPiece and byte-level BPE, is text:
 //
-//   attend tokenizer 1 word lowercase mask 6 kind; is text lower-cased, is there a mask; tokens
+//   attend tokenizer 1 word lowercase mask 6 kind; is text lower-cased, is there a mask; tokens;
+//                                            "sentinels 8 " before them where there are 8
 //   <unk>
 //   <s>
 //   </s>
-//   <mask>                                   where there is a mask
+//   <mask>                                   where there is a mask, and then <extra_id_0> ...
 //   the
 //   C:\x5c                                   bytes up to space, DEL and backslash are \xHH
 //
@@ -47,12 +48,21 @@ inline constexpr size_t kMostVocabularyBytes = size_t{256} << 20;  // of a file,
 inline constexpr std::string_view kSpecialPieces[] = {"<unk>", "<s>", "</s>", "<mask>"};
 inline constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";  // what separates words
 
-// What is done to text first, and whether there is a mask.
+inline constexpr int32_t kMostSentinels = 1000;
+std::string sentinel_piece(int32_t number);  // from 0: "<extra_id_0>"
+
+// What is done to text first, and which special tokens there are beside the unknown, start and end.
 struct VocabularyTraits {
   bool lowercase = false, mask = false;
+  int32_t sentinels = 0;
 
-  int32_t first_piece() const { return kSpecialTokens + (mask ? 1 : 0); }
-  SpecialTokens special() const { return {kUnknown, kStart, kEnd, mask ? kMask : -1}; }
+  int32_t first_sentinel() const { return kSpecialTokens + (mask ? 1 : 0); }
+  int32_t first_piece() const { return first_sentinel() + sentinels; }
+  SpecialTokens special() const {
+    return {kUnknown, kStart, kEnd, mask ? kMask : -1, sentinels > 0 ? first_sentinel() : -1,
+            sentinels};
+  }
+  std::string special_piece(int32_t id) const;  // of an id below first_piece()
 };
 
 // One token for each byte.

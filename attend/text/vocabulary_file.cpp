@@ -13,12 +13,15 @@
 namespace attend {
 namespace {
 
-constexpr std::string_view kVersion = "1", kLowercase = "lowercase ", kMasked = "mask ";
+constexpr std::string_view kVersion = "1", kLowercase = "lowercase ", kMasked = "mask ",
+                           kSentinels = "sentinels ";
 constexpr size_t kLongestFileLine = size_t{1} << 22;  // lines of text have 1 MB, an escape 4 bytes
 
 std::string header(TokenizerKind kind, VocabularyTraits traits, size_t size) {
   return vocabulary_header(
-      kind, fmt::format("{}{}", traits.lowercase ? kLowercase : "", traits.mask ? kMasked : ""),
+      kind,
+      fmt::format("{}{}{}", traits.lowercase ? kLowercase : "", traits.mask ? kMasked : "",
+                  traits.sentinels > 0 ? fmt::format("{}{} ", kSentinels, traits.sentinels) : ""),
       size);
 }
 
@@ -32,8 +35,8 @@ bool fits(TokenizerKind kind, std::string_view piece) {
 
 // Stops at the first thing that is wrong: what the file claims takes no memory.
 std::vector<std::string> parse_pieces(VocabularyReader& reader, TokenizerKind kind,
-                                      std::span<const std::string_view> specials, size_t size) {
-  for (const std::string_view special : specials) {
+                                      std::span<const std::string> specials, size_t size) {
+  for (const std::string& special : specials) {
     if (reader.done() || reader.next_line() != special) {
       reader.fail("the first tokens must be {}", fmt::join(specials, ", "));
     }
@@ -58,10 +61,20 @@ std::vector<std::string> parse_pieces(VocabularyReader& reader, TokenizerKind ki
 std::shared_ptr<const Tokenizer> parse_list(VocabularyReader& reader, TokenizerKind kind,
                                             std::string_view first) {
   const bool lowercase = VocabularyReader::take(first, kLowercase);
-  const VocabularyTraits traits{lowercase, VocabularyReader::take(first, kMasked)};
+  VocabularyTraits traits{lowercase, VocabularyReader::take(first, kMasked)};
+  if (VocabularyReader::take(first, kSentinels)) {
+    const size_t count = reader.number(VocabularyReader::next_field(first), "number of sentinels");
+    if (count == 0 || count > size_t{kMostSentinels}) {
+      reader.fail("{} sentinels are announced; there can be 1 to {}", count, kMostSentinels);
+    }
+    traits.sentinels = static_cast<int32_t>(count);
+  }
   const size_t size = reader.announced(first);
   if (kind != TokenizerKind::kByte) {
-    const auto special = std::span(kSpecialPieces).first(static_cast<size_t>(traits.first_piece()));
+    std::vector<std::string> special;
+    for (int32_t id = 0; id < traits.first_piece(); ++id) {
+      special.push_back(traits.special_piece(id));
+    }
     return std::make_shared<ListTokenizer>(kind, traits, parse_pieces(reader, kind, special, size));
   }
   auto bytes = std::make_shared<const ByteTokenizer>(traits);
@@ -159,7 +172,7 @@ std::string ByteTokenizer::serialized() const { return header(kind(), traits_, s
 
 std::string ListTokenizer::serialized() const {
   std::string text = header(kind_, traits_, size());
-  for (int32_t id = 0; id < first_piece(); ++id) text += std::string(kSpecialPieces[id]) + "\n";
+  for (int32_t id = 0; id < first_piece(); ++id) text += traits_.special_piece(id) + "\n";
   for (const std::string& piece : pieces_) text += escaped_piece(piece) + "\n";
   return text;
 }

@@ -9,7 +9,7 @@
 namespace attend {
 namespace {
 
-// Cross-entropy of each word's tag. Tags that the vocabulary does not have are ignored.
+// What the tagger makes of each word's tag. Tags that the vocabulary does not have are ignored.
 class TagObjective : public Objective {
  public:
   TagObjective(const RunConfig& config, const Signature& signature)
@@ -23,11 +23,9 @@ class TagObjective : public Objective {
 
   Loss loss(const Model& model, const Batch& batch, const LossContext& context) const override {
     const Tensor tags = label_numbers(batch, column_, context);
-    const Tensor scores = model.tagger()->tag_scores(batch).values;
-    return {cross_entropy(scores, tags,
-                          {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
-                           .reduction = Reduction::kSum,
-                           .class_weights = class_weights_}),
+    return {model.tagger()->tag_loss(batch, tags,
+                                     {.label_smoothing = context.training ? label_smoothing_ : 0.0f,
+                                      .class_weights = class_weights_}),
             target_weight(tags, class_weights_)};
   }
 

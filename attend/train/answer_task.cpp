@@ -11,7 +11,8 @@ namespace attend {
 AnswerTask::AnswerTask(bool pair, Answers answers) : answers_(answers) {
   columns = {{"text"}};
   if (pair) columns.push_back({"pair"});
-  settings = {"text", "valid_text", "longest", "held_out", answers.setting, answers.valid_setting};
+  settings = {"text",          "valid_text",         "longest", "held_out", "weights",
+              answers.setting, answers.valid_setting};
   if (pair) settings.insert(settings.end(), {"pair", "valid_pair"});
   records = pair ? "pairs" : "texts";
 }
@@ -24,13 +25,7 @@ bool AnswerTask::has_text(const DataConfig& data, Split split) const {
 
 void AnswerTask::check(const RunConfig& config, const Signature& /*signature*/) const {
   const DataConfig& data = config.data;
-  for (const auto* files : {&data.text, &data.valid_text}) {
-    if (files->size() > 1) {
-      throw ConfigError(
-          "train: {} files of text; give one, because each {} belongs to a line of one file",
-          files->size(), answers_.column);
-    }
-  }
+  check_files(data);
   check_held_out(data, !data.valid_text.empty(), "data.valid_text");
   const bool has_answers = !(data.*answers_.validation).empty();
   if (data.valid_text.empty() == has_answers) {
@@ -42,28 +37,41 @@ void AnswerTask::check(const RunConfig& config, const Signature& /*signature*/) 
   }
 }
 
-std::vector<TextColumn> AnswerTask::texts(const DataConfig& data, Split split) const {
+void AnswerTask::check_files(const DataConfig& data) const {
+  const TextFiles none;
+  check_corpora({{"text", "text", data.text},
+                 {"pair", "pair", has_pair() ? data.pair : none},
+                 {answers_.column, answers_.setting, data.*answers_.training}});
+  check_corpora({{"text", "valid_text", data.valid_text},
+                 {"pair", "valid_pair", has_pair() ? data.valid_pair : none},
+                 {answers_.column, answers_.valid_setting, data.*answers_.validation}});
+  check_weights(data, data.text.size());
+}
+
+TextCorpora AnswerTask::texts(const DataConfig& data, Split split) const {
   const bool training = split == Split::kTraining || data.held_out > 0;
-  std::vector<TextColumn> found = {
-      {"text", training ? data.text.front() : data.valid_text.front()}};
-  if (has_pair()) found.push_back({"pair", training ? data.pair : data.valid_pair});
-  found.push_back(
-      {std::string(answers_.column), data.*(training ? answers_.training : answers_.validation)});
-  return found;
+  const ColumnFiles text = training ? ColumnFiles{"text", "text", data.text}
+                                    : ColumnFiles{"text", "valid_text", data.valid_text};
+  const ColumnFiles pair = training ? ColumnFiles{"pair", "pair", data.pair}
+                                    : ColumnFiles{"pair", "valid_pair", data.valid_pair};
+  const ColumnFiles answers = {answers_.column,
+                               training ? answers_.setting : answers_.valid_setting,
+                               data.*(training ? answers_.training : answers_.validation)};
+  return has_pair() ? corpora_of({text, pair, answers}) : corpora_of({text, answers});
 }
 
 // Both texts of a pair are read as one sequence, and have one tokenizer.
 Tokenizers AnswerTask::train_tokenizers(const RunConfig& config) const {
-  const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
+  const TextCorpora text = texts(config.data, Split::kTraining);
   const HeldOut kept = part_of(config.data, Split::kTraining);
-  const size_t answer = text.size() - 1;
+  const size_t answer = text.front().size() - 1;
   std::vector<size_t> read(answer);
   for (size_t i = 0; i < answer; ++i) read[i] = i;
   const auto tokenizer = train_on_columns(config.vocabulary.tokenizer, text, kept, read);
   Tokenizers made = {{"text", tokenizer}};
   if (has_pair()) made["pair"] = tokenizer;
   if (const auto tokens = answer_tokens(config.vocabulary)) {
-    made[text[answer].name] = train_on_columns(*tokens, text, kept, {answer});
+    made[text.front()[answer].name] = train_on_columns(*tokens, text, kept, {answer});
   }
   return made;
 }

@@ -16,13 +16,15 @@ class AnswerTask : public LineTask {
   // The answers of a split, "--label FILE" for messages, and settings in DataConfig.
   struct Answers {
     std::string_view column, flag, setting, valid_setting;
-    std::filesystem::path DataConfig::*training;
-    std::filesystem::path DataConfig::*validation;
+    TextFiles DataConfig::*training;
+    TextFiles DataConfig::*validation;
   };
   AnswerTask(bool pair, Answers answers);
 
   bool has_pair() const { return columns.size() == 3; }
-  std::vector<TextColumn> texts(const DataConfig& data, Split split) const override;
+  TextCorpora texts(const DataConfig& data, Split split) const override;
+  // Throws ConfigError where columns have other numbers of files, or there are other weights.
+  void check_files(const DataConfig& data) const;
   std::string_view second_flag() const override { return answers_.flag; }
   // How answers become ids; none for numbers.
   virtual std::optional<TokenizerConfig> answer_tokens(const VocabularyConfig& config) const = 0;

@@ -82,7 +82,7 @@ std::vector<int64_t> average_checkpoints(const std::filesystem::path& run, size_
   for (const NamedTensor& parameter : parameters_and_buffers(*model.model)) {
     std::vector<double> sum;
     for (const SafetensorsFile& file : files) {
-      const Tensor weights = file.read(kWeightsPrefix + parameter.name);
+      const Tensor weights = file.read(std::string(kWeightsPrefix) + parameter.name);
       if (weights.shape() != parameter.tensor.shape()) {
         throw FormatError("{}: {} is {}, not {}", file.path().string(), parameter.name,
                           weights.shape(), parameter.tensor.shape());

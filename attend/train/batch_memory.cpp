@@ -75,7 +75,8 @@ class MemoryTrial {
     const RecordLengths lengths = corpus_.lengths();
     std::vector<size_t> written;
     for (const ColumnSpec& column : signature_.columns) {
-      if (column.written && column.kind == ColumnKind::kTokens) {
+      const bool tokens = column.kind == ColumnKind::kTokens;
+      if (column.written && tokens && corpus_.has(column.name)) {
         written.push_back(corpus_.column(column.name));
       }
     }

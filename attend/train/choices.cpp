@@ -58,8 +58,13 @@ class Chooser {
   bool pretrains_encoder() const {
     return task_.objective == "masked_tokens" || task_.objective == "both_directions";
   }
-  bool has_target() const {
+  bool writes_text() const {
     return task_.columns.size() > 1 && has_text(1) && task_.columns[1].written;
+  }
+  // Which is text of its own, and not made from the source.
+  bool has_target() const { return writes_text() && profile_.columns.size() > 1; }
+  bool uses(std::string_view setting) const {
+    return std::ranges::find(task_.settings, setting) != task_.settings.end();
   }
   // Pairs of lines are profiled as one text.
   size_t profiled_columns() const {
@@ -72,8 +77,8 @@ class Chooser {
   // Lines that stand for themselves: names, titles, commands.
   void choose_documents() {
     if (!free("data.documents")) return;
-    if (pretrains_encoder()) {
-      const bool pairs = task_.columns.size() > 1;
+    if (pretrains_encoder() || (writes_text() && !has_target())) {
+      const bool pairs = pretrains_encoder() && task_.columns.size() > 1;
       config_.data.documents = pairs ? DocumentKind::kBlank : DocumentKind::kLine;
     }
     if (!is_language_model()) return;
@@ -96,11 +101,12 @@ class Chooser {
     tokens_ = std::max(tokens_, 1.0);
   }
 
+  double tokens_of_epoch() const { return tokens_ * profile_.repeats; }
+
   // Nearly all lines should be read, but one that is read is held in memory.
   void choose_longest() {
     constexpr size_t kLongest = 1024;
-    const bool used = std::ranges::find(task_.settings, "longest") != task_.settings.end();
-    if (!used || !free("data.longest")) return;
+    if (!uses("longest") || !free("data.longest")) return;
     for (size_t i = 0; i < profiled_columns(); ++i) {
       if (!has_text(i)) continue;
       const double of_line = chosen_tokens_->in_column(i) / std::max(1.0, characters(i));
@@ -119,7 +125,7 @@ class Chooser {
     const bool closed = !is_subwords(config_.vocabulary.tokenizer.kind) && !is_language_model();
     size.dropout = tokens_ >= 30e6 || closed ? 0.1f : tokens_ >= 3e6 ? 0.2f : 0.3f;
     if (is_language_model() && tokens_ < 30e6) size.dropout = 0.2f;
-    size.one_vocabulary = has_target() && config_.vocabulary.one();
+    size.one_vocabulary = writes_text() && config_.vocabulary.one();
     return size;
   }
 
@@ -132,7 +138,7 @@ class Chooser {
         "model: {}, {} wide, {} layers, dropout {}, for about {} tokens. Flags: --preset NAME (see "
         "attend train --list-presets)",
         config_.model.kind.name, chosen.width,
-        has_target() ? fmt::format("{0} + {0}", chosen.layers) : std::to_string(chosen.layers),
+        writes_text() ? fmt::format("{0} + {0}", chosen.layers) : std::to_string(chosen.layers),
         chosen.dropout, about(tokens_));
     if (free("optimizer.rate")) config_.optimizer.rate = usual_rate(chosen);
     if (free("schedule.kind") && free("schedule.floor")) {
@@ -206,12 +212,13 @@ class Chooser {
   // Small texts are read many times, large ones a few: 35 epochs of a million tokens.
   void choose_steps() {
     if (tuning_) {
-      const double steps = kTuningEpochs * tokens_ / static_cast<double>(config_.batch.tokens);
+      const double steps =
+          kTuningEpochs * tokens_of_epoch() / static_cast<double>(config_.batch.tokens);
       config_.training.steps = static_cast<int64_t>(rounded(std::clamp(steps, 200.0, 20e3)));
       return;
     }
     double total = 28e6 * std::pow(tokens_ / 0.8e6, 0.55);
-    if (task_.columns.size() > 1 && !has_target()) total /= 4;  // a label is learned sooner
+    if (task_.columns.size() > 1 && !writes_text()) total /= 4;  // a label is learned sooner
     const double steps = total / static_cast<double>(config_.batch.tokens);
     config_.training.steps = static_cast<int64_t>(rounded(std::clamp(steps, 500.0, 100e3)));
   }
@@ -242,7 +249,8 @@ class Chooser {
   void say_training(bool held_out, bool validates) {
     if (config_.time.seconds > 0) return;  // the plan will tell
     const TrainingConfig& training = config_.training;
-    const double batches = std::max(1.0, tokens_ / static_cast<double>(config_.batch.tokens));
+    const double batches =
+        std::max(1.0, tokens_of_epoch() / static_cast<double>(config_.batch.tokens));
     const double epochs = static_cast<double>(training.steps) / batches;
     std::string line =
         fmt::format("training: {} steps of {} tokens ({:.{}f} epochs)", training.steps,
@@ -285,8 +293,12 @@ const Task& task_for(const RunConfig& config, const GivenSettings& given) {
     const ModelConfig model = fitted(config).model;
     return task_of(config, signature_of(model));
   }
-  for (const auto& task : tasks()) {
-    if (task->has_text(config.data, Split::kTraining)) return *task;
+  const std::string& objective = config.training.objective;
+  for (const bool any_objective : {false, true}) {
+    for (const auto& task : tasks()) {
+      const bool wanted = any_objective || task->objective == objective;
+      if (wanted && task->has_text(config.data, Split::kTraining)) return *task;
+    }
   }
   throw ConfigError(
       "train: there is no text to train on; give --source FILE --target FILE to translate, --text "
@@ -320,10 +332,10 @@ ModelConfig model_of_size(const Task& task, const ModelSize& size) {
     if (kind.sized == nullptr) continue;
     ModelConfig config(kind.name);
     config.settings = kind.sized(size);
-    if (&task_of_columns(signature_of(config)) == &task) return config;
+    if (fits(task, signature_of(config))) return config;
     if (kind.of_pairs == nullptr) continue;
     config.settings = kind.of_pairs(config.settings);
-    if (&task_of_columns(signature_of(config)) == &task) return config;
+    if (fits(task, signature_of(config))) return config;
   }
   throw ConfigError("train: there is no default model for the task {}; choose one with --preset",
                     task.name);

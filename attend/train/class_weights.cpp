@@ -37,12 +37,14 @@ std::vector<double> label_counts(const Corpus& corpus, std::string_view column,
                                  const Tokenizer& labels) {
   std::vector<double> counts(labels.size() - static_cast<size_t>(labels.first_piece()), 0.0);
   const size_t number = corpus.column(column);
+  const RecordLengths lengths = corpus.lengths();
   std::vector<int32_t> ids;
   for (size_t record = 0; record < corpus.size(); ++record) {
     ids.clear();
     corpus.append(record, number, ids);
     for (const int32_t id : ids) {
-      if (id >= labels.first_piece()) ++counts.at(static_cast<size_t>(id - labels.first_piece()));
+      if (id < labels.first_piece()) continue;
+      counts.at(static_cast<size_t>(id - labels.first_piece())) += lengths.weight(record);
     }
   }
   return counts;
@@ -73,7 +75,7 @@ Tensor class_weights(std::span<const std::string> texts, const Corpus& corpus,
     const std::vector<int32_t> ids = labels.encode(label);
     if (ids.size() != 1 || ids[0] < labels.first_piece()) {
       throw ConfigError(
-          "train: training.class_weights names '{}', but no {} of the training text is that",
+          "train: training.class_weights names '{}', but the training text has no such {}",
           shown_name(label), column);
     }
     weights.data()[ids[0] - labels.first_piece()] = static_cast<float>(weight);

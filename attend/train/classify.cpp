@@ -83,13 +83,6 @@ class ClassifyTask : public AnswerTask {
   void check(const RunConfig& config, const Signature& signature) const override {
     if (has_pair()) return AnswerTask::check(config, signature);
     const DataConfig& data = config.data;
-    for (const auto* files : {&data.text, &data.valid_text}) {
-      if (files->size() > 1) {
-        throw ConfigError(
-            "train: {} files of text; give one, because labels belong to the lines of one file",
-            files->size());
-      }
-    }
     const auto given = [](const auto& text, const auto& source, const char* what) {
       if (!text.empty() && !source.empty()) {
         throw ConfigError("train: data.text and data.source are both given{}; keep data.text",
@@ -99,11 +92,17 @@ class ClassifyTask : public AnswerTask {
     check_held_out(data, has_valid_text(data), "data.valid_text");
     given(data.text, data.source, "");
     given(data.valid_text, data.valid_source, " for validation");
-    const bool in_one_file =
-        label_file(data, Split::kTraining).empty() && label_file(data, Split::kValidation).empty();
-    if (has_valid_text(data) == label_file(data, Split::kValidation).empty() && !in_one_file) {
+    const TextFiles& text = data.text.empty() ? data.source : data.text;
+    const TextFiles& valid_text = data.valid_text.empty() ? data.valid_source : data.valid_text;
+    const TextFiles& labels = label_files(data, Split::kTraining);
+    const TextFiles& valid_labels = label_files(data, Split::kValidation);
+    check_corpora({{"text", "text", text}, {"label", "label", labels}});
+    check_weights(data, text.size());
+    const bool in_one_file = labels.empty() && valid_labels.empty();
+    if (has_valid_text(data) == valid_labels.empty() && !in_one_file) {
       throw ConfigError("train: validation needs both data.valid_text and data.valid_label");
     }
+    check_corpora({{"text", "valid_text", valid_text}, {"label", "valid_label", valid_labels}});
   }
 
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
@@ -113,12 +112,14 @@ class ClassifyTask : public AnswerTask {
   }
 
  protected:
-  std::vector<TextColumn> texts(const DataConfig& data, Split split) const override {
+  TextCorpora texts(const DataConfig& data, Split split) const override {
     if (has_pair()) return AnswerTask::texts(data, split);
     if (data.held_out > 0) split = Split::kTraining;
     const auto& text = split == Split::kTraining ? data.text : data.valid_text;
     const auto& old = split == Split::kTraining ? data.source : data.valid_source;
-    return two_columns("text", "label", text.empty() ? old : text.front(), label_file(data, split));
+    const bool training = split == Split::kTraining;
+    return corpora_of({{"text", training ? "text" : "valid_text", text.empty() ? old : text},
+                       {"label", training ? "label" : "valid_label", label_files(data, split)}});
   }
   // A label is a whole line, and none is too rare to be one.
   std::optional<TokenizerConfig> answer_tokens(const VocabularyConfig& config) const override {
@@ -131,7 +132,7 @@ class ClassifyTask : public AnswerTask {
   static bool has_valid_text(const DataConfig& data) {
     return !data.valid_text.empty() || !data.valid_source.empty();
   }
-  static std::filesystem::path label_file(const DataConfig& data, Split split) {
+  static const TextFiles& label_files(const DataConfig& data, Split split) {
     if (split == Split::kTraining) return data.text.empty() ? data.target : data.label;
     return data.valid_text.empty() ? data.valid_target : data.valid_label;
   }

@@ -17,6 +17,7 @@ void DocumentTask::check(const RunConfig& config, const Signature& /*signature*/
         "unigram, byte_bpe, character or byte");
   }
   check_held_out(config.data, !config.data.valid_text.empty(), "data.valid_text");
+  check_weights(config.data, config.data.text.size());
 }
 
 void DocumentTask::check_text(const RunConfig& config, Split split, bool all) const {
@@ -37,8 +38,14 @@ bool DocumentTask::same_text(const DataConfig& a, const DataConfig& b) const {
 TextProfile DocumentTask::profile(const RunConfig& config) const {
   TextProfiler profiler({"text"});
   DocumentReader reader({.files = config.data.text});
-  while (reader.next()) profiler.add({reader.text()});
-  return profiler.profile();
+  double weights = 0;
+  while (reader.next()) {
+    profiler.add({reader.text()});
+    weights += weight_of_corpus(config.data, reader.file_number());
+  }
+  TextProfile made = profiler.profile();
+  made.set_records_of_epoch(weights);
+  return made;
 }
 
 std::unique_ptr<Judge> DocumentTask::judge(const RunConfig& config, const Corpus& /*corpus*/,

@@ -24,7 +24,8 @@ class LanguageModelTask : public DocumentTask {
     records = "windows";
     flags = "--text FILE";
     valid_flags = "--valid-text FILE, or --data.held-out 0.05";
-    settings = {"text", "valid_text", "documents", "context", "overlap", "shift", "held_out"};
+    settings = {"text",    "valid_text", "documents", "context",
+                "overlap", "shift",      "held_out",  "weights"};
   }
 
   void check(const RunConfig& config, const Signature& signature) const override {

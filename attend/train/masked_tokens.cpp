@@ -13,15 +13,6 @@ namespace {
 
 constexpr uint64_t kMaskingStreams = 0x6d61736b;
 
-// A stream for each text: what is hidden of it does not depend on its batch.
-RandomStream stream_of(std::span<const int32_t> ids, const LossContext& context) {
-  Hash hash;
-  const uint64_t epoch = context.training ? context.epoch + 1 : 0;
-  hash.add({reinterpret_cast<const char*>(&epoch), sizeof epoch});
-  hash.add({reinterpret_cast<const char*>(ids.data()), ids.size_bytes()});
-  return {context.seed ^ kMaskingStreams, hash.value()};
-}
-
 class MaskedTokens : public Objective {
  public:
   MaskedTokens(const RunConfig& config, const Signature& signature)
@@ -104,7 +95,8 @@ class MaskedTokens : public Objective {
     std::vector<int32_t> rows, labels;
     for (size_t i = 0; i < all.count(); ++i) {
       const auto ids = all.sequence(i);
-      const MaskedText masked = masked_text(ids, tokenizer, masking_, stream_of(ids, context));
+      const MaskedText masked =
+          masked_text(ids, tokenizer, masking_, stream_of_text(ids, context, kMaskingStreams));
       for (const size_t place : masked.places) {
         rows.push_back(static_cast<int32_t>(all.packing.begin(i) + place));
         labels.push_back(ids[place]);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attend/base/error.h"
+#include "attend/base/hash.h"
 #include "attend/base/printable.h"
 #include "attend/data/windows.h"
 #include "attend/data/words.h"
@@ -29,6 +30,7 @@ constexpr ObjectiveKind kObjectives[] = {
     {"masked_tokens", "tokens that the model does not see", make_masked_tokens},
     {"both_directions", "each token, from those before it and from those after it",
      make_both_directions},
+    {"span_corruption", "spans that were taken out of a text", make_span_corruption},
     {"word_context", "words from the words around them", make<WordContextLoss>},
 };
 
@@ -85,6 +87,15 @@ const Tokenizer& tokenizer_of(const LossContext& context, const std::string& col
   return *found->second;
 }
 
+RandomStream stream_of_text(std::span<const int32_t> ids, const LossContext& context,
+                            uint64_t purpose) {
+  Hash hash;
+  const uint64_t epoch = context.training ? context.epoch + 1 : 0;
+  hash.add({reinterpret_cast<const char*>(&epoch), sizeof epoch});
+  hash.add({reinterpret_cast<const char*>(ids.data()), ids.size_bytes()});
+  return {context.seed ^ purpose, hash.value()};
+}
+
 Tensor label_numbers(const Batch& batch, const std::string& column, const LossContext& context) {
   const int32_t first = tokenizer_of(context, column).first_piece();
   std::vector<int32_t> labels;
@@ -117,6 +128,9 @@ Batch training_batch(const Batch& records, const Signature& signature,
       if (records.has(words)) batch.add(words, after_start(records[words], column.framing));
       continue;
     }
+    // What is written may be made from what is read, as span corruption does.
+    const bool made_later = column.kind == ColumnKind::kTokens && !records.has(column.name);
+    if (made_later) continue;
     batch.add(column.name, records[column.name]);
     const std::string context = context_column(column.name);
     if (records.has(context)) batch.add(context, records[context]);
@@ -127,7 +141,7 @@ Batch training_batch(const Batch& records, const Signature& signature,
 size_t training_rows(const Batch& batch, const Signature& signature) {
   size_t rows = 0;
   for (const ColumnSpec& column : signature.columns) {
-    if (column.kind != ColumnKind::kTokens) continue;
+    if (column.kind != ColumnKind::kTokens || !batch.has(column.name)) continue;
     rows += batch[column.name].packing.rows();
     if (!column.written) continue;
     // A start is read before each sequence; a window has it, and its last token is not read.

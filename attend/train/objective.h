@@ -39,6 +39,11 @@ struct Loss {
   bool summed = false;  // gradients are those of the sum, not of its mean over the labels
 };
 
+// Random numbers for a text, the same in any batch and after a resume: others in each epoch of
+// training, and always the same in validation. Texts that are equal have the same.
+RandomStream stream_of_text(std::span<const int32_t> ids, const LossContext& context,
+                            uint64_t purpose);
+
 // Computes the loss that training minimises and validation measures.
 class Objective {
  public:
@@ -115,6 +120,8 @@ void refuse_class_weights(const RunConfig& config);
 // The registry's lines in files of their own.
 std::unique_ptr<Objective> make_tag_objective(const RunConfig& config, const Signature& signature);
 std::unique_ptr<Objective> make_squared_error(const RunConfig& config, const Signature& signature);
+std::unique_ptr<Objective> make_span_corruption(const RunConfig& config,
+                                                const Signature& signature);
 std::unique_ptr<Objective> make_masked_tokens(const RunConfig& config, const Signature& signature);
 std::unique_ptr<Objective> make_both_directions(const RunConfig& config,
                                                 const Signature& signature);

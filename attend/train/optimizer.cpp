@@ -137,9 +137,15 @@ double Optimizer::step(std::span<const Tensor> gradients, std::span<const RowGra
         .rate_scale = rates_[i],
     });
     if (i >= rows.size() || !rows[i].defined() || gradients[i].defined()) continue;
-    const Tensor& values = rows[i].values;
-    sums_[i].add_up(rows[i].ids.index_span(),
-                    {values.data(), values.rows(), values.width(), values.stride()}, p.extent(0));
+    const RowGradient& g = rows[i];
+    const kernels::Rows values{g.values.data(), g.values.rows(), g.values.width(),
+                               g.values.stride()};
+    if (g.factors.defined()) {
+      sums_[i].add_up(g.ids.index_span(), g.factors.span(), g.sources.index_span(), values,
+                      p.extent(0));
+    } else {
+      sums_[i].add_up(g.ids.index_span(), values, p.extent(0));
+    }
     tensors.back().rows = &sums_[i];
     tensors.back().width = p.width();
   }

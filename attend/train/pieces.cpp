@@ -21,7 +21,7 @@ class PiecesTask : public DocumentTask {
     records = "pieces";
     flags = "--text FILE";
     valid_flags = "--valid-text FILE, or --data.held-out 0.05";
-    settings = {"text", "valid_text", "documents", "context", "held_out"};
+    settings = {"text", "valid_text", "documents", "context", "held_out", "weights"};
   }
 
   std::vector<std::string> limits(const RunConfig& config,

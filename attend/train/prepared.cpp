@@ -32,7 +32,8 @@ std::string described(const Task& task, const Corpus& corpus) {
     tokens.push_back(fmt::format("{} {}", column.items, column.name()));
   }
   const CorpusCounts& counts = corpus.counts();
-  std::string text = fmt::format("{} {}", corpus.size(), task.records);
+  const std::string_view record = task.records.substr(0, task.records.size() - 1);  // "pair"
+  std::string text = counted(corpus.size(), record);
   if (windows)
     text += fmt::format(" of {}", counted(counts.read.records - counts.empty, "document"));
   text += fmt::format(", {} tokens", fmt::join(tokens, " and "));
@@ -50,6 +51,23 @@ std::string described(const Task& task, const Corpus& corpus) {
   return text;
 }
 
+// Text in another encoding, or a file that is no text, is read as it is repaired, which is not what
+// was meant.
+std::string hardly_text(const Corpus& corpus) {
+  constexpr uint64_t kUsual = 200;  // tokens for each repair
+  const CorpusCounts& counts = corpus.counts();
+  const uint64_t repairs = counts.read.text.invalid_utf8 + counts.read.text.nul_bytes;
+  uint64_t tokens = 0;
+  for (const ColumnDescriptor& column : corpus.columns()) {
+    if (column.kind() == ColumnKind::kTokens) tokens += column.items;
+  }
+  if (repairs * kUsual <= tokens) return "";
+  return fmt::format(
+      "warning: {} for {}: is this UTF-8 text? If it has another encoding, convert it first, for "
+      "example with `iconv -f LATIN1 -t UTF-8`",
+      counted(repairs, "repair"), counted(tokens, "token"));
+}
+
 std::optional<BaseModel> opened_base(const RunConfig& config, bool resumed) {
   if (resumed || config.init_from.empty()) return std::nullopt;
   return std::optional<BaseModel>(std::in_place, config.init_from);
@@ -60,6 +78,7 @@ std::string short_targets(const Signature& signature, const Tokenizers& tokenize
                           const Corpus& corpus) {
   for (const ColumnSpec& column : signature.columns) {
     if (!column.written || column.kind != ColumnKind::kTokens) continue;
+    if (!corpus.has(column.name)) continue;
     const Tokenizer& tokenizer = *tokenizers.at(column.name);
     const uint64_t tokens = corpus.columns()[corpus.column(column.name)].items;
     if (!is_subwords(tokenizer.kind()) || tokens * 2 >= corpus.size() * 3) continue;
@@ -124,18 +143,27 @@ RunTokenizers Prepared::made_tokenizers(const ModelDirectory& directory, bool re
   check_tokenizers(made.by_column, signature);
   const ModelConfig::Vocabularies sizes = vocabularies_of(made.by_column, signature);
   std::vector<std::string> parts;
+  bool too_few = false;  // subwords
   for (const ColumnSpec& column : signature.columns) {
     if (!column.has_tokenizer()) continue;
+    const Tokenizer& tokenizer = *made.by_column.at(column.name);
+    too_few |=
+        is_subwords(tokenizer.kind()) && tokenizer.size() < config.vocabulary.tokenizer.vocabulary;
     const std::string what = column.kind == ColumnKind::kLabel    ? "labels"
                              : column.kind == ColumnKind::kLabels ? column.name
                                                                   : column.name + " tokens";
-    parts.push_back(fmt::format("{} {} ({})", sizes.at(column.name), what,
-                                name_of(made.by_column.at(column.name)->kind())));
+    parts.push_back(
+        fmt::format("{} {} ({})", sizes.at(column.name), what, name_of(tokenizer.kind())));
   }
   const char* const origin = made.of_base              ? ", as in init_from"
                              : made.trained || resumed ? ""
                                                        : ", found in the model directory";
-  observer.on_message(fmt::format("vocabulary: {}{}", fmt::join(parts, " and "), origin));
+  std::string text = fmt::format("vocabulary: {}{}", fmt::join(parts, " and "), origin);
+  if (too_few && made.trained) {
+    text += fmt::format("; the text has not enough words for {}",
+                        config.vocabulary.tokenizer.vocabulary);
+  }
+  observer.on_message(text);
   config.model.set_vocabularies(sizes);
   return made;
 }
@@ -154,8 +182,14 @@ Corpus Prepared::made_corpus(const ModelDirectory& directory, bool resumed,
   }
   Corpus made = open_corpus(*source, file);
   observer.on_message("data: " + described(task, made));
-  const std::string warning = short_targets(signature, tokenizers.by_column, made);
-  if (!warning.empty()) observer.on_message(warning);
+  if (!config.data.weights.empty()) made.weigh(config.data.weights);
+  const TextFiles& files = config.data.text.empty() ? config.data.source : config.data.text;
+  const std::string corpora = corpora_text(files, made, task.records);
+  if (!corpora.empty()) observer.on_message("data: " + corpora);
+  for (const std::string& warning :
+       {hardly_text(made), short_targets(signature, tokenizers.by_column, made)}) {
+    if (!warning.empty()) observer.on_message(warning);
+  }
   return made;
 }
 
@@ -178,7 +212,7 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
     release_unused_memory();
   }
   set_warmup(before, observer);
-  fit_model(before);
+  fit_model(before, observer);
   Rng rng(config.training.seed);
   TextModel made{config.model, make_model(config.model, rng), tokenizers.by_column};
   made.read_words();
@@ -202,8 +236,13 @@ TextModel Prepared::made_model(const std::optional<Before>& before, const TimeBu
   return made;
 }
 
-void Prepared::fit_model(const std::optional<Before>& before) {
-  if (!before) return task.fit(config.model, corpus);
+void Prepared::fit_model(const std::optional<Before>& before, TrainingObserver& observer) {
+  if (!before) {
+    for (const std::string& line : task.fit(config.model, corpus, tokenizers.by_column)) {
+      observer.on_message(line);
+    }
+    return;
+  }
   ModelConfig was = before->config.model;
   for (const Field& field : fields_of(was.settings).fields) {
     const auto value = field.get();

@@ -55,7 +55,7 @@ struct Prepared {
   RunTokenizers made_tokenizers(const ModelDirectory& directory, bool resumed,
                                 TrainingObserver& observer);
   Corpus made_corpus(const ModelDirectory& directory, bool resumed, TrainingObserver& observer);
-  void fit_model(const std::optional<Before>& before);
+  void fit_model(const std::optional<Before>& before, TrainingObserver& observer);
   TextModel made_model(const std::optional<Before>& before, const TimeBudget& budget,
                        TrainingObserver& observer);
   TransferReport take_weights(const TextModel& made) const;

@@ -33,7 +33,8 @@ class RegressTask : public AnswerTask {
   }
 
   // Numbers are standardised: what the model learns does not depend on their unit.
-  void fit(ModelConfig& model, const Corpus& corpus) const override {
+  std::vector<std::string> fit(ModelConfig& model, const Corpus& corpus,
+                               const Tokenizers& /*tokenizers*/) const override {
     const size_t column = corpus.column("number");
     double mean = 0, squares = 0, count = 0;  // distances from the mean so far (Welford, 1962)
     std::vector<int32_t> bits;
@@ -49,6 +50,7 @@ class RegressTask : public AnswerTask {
     set_flag(model.settings, "mean", fmt::format("{}", mean));
     set_flag(model.settings, "deviation",
              fmt::format("{}", variance > 0 ? std::sqrt(variance) : 1));
+    return {};
   }
 
   std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& /*corpus*/,

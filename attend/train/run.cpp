@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "attend/base/clock.h"
 #include "attend/base/error.h"
 #include "attend/base/files.h"
 #include "attend/io/config.h"
@@ -61,12 +62,16 @@ bool changes_tensors(const std::string& path, const RunConfig& before, const Run
   return path == "training.average" && (before.training.average > 0) != (now.training.average > 0);
 }
 
-// Whether a setting of the model follows from the text of the run.
-bool is_fitted(std::string_view path, const RunConfig& config) {
+// Whether a setting of the model follows from the text of the run: one that can be left open, and
+// is not, is set.
+bool is_fitted(std::string_view path, RunConfig config) {
   const Task& task = task_of(config, signature_of(config.model));
-  return std::ranges::any_of(task.fitted_settings, [&](std::string_view name) {
-    return path == fmt::format("model.{}.{}", config.model.kind.name, name);
-  });
+  for (const Field& field : fields_of(config.model.settings).fields) {
+    if (path != fmt::format("model.{}.{}", config.model.kind.name, field.path)) continue;
+    const bool is_set = field.type->optional && field.get();
+    return !is_set && std::ranges::count(task.fitted_settings, field.path) > 0;
+  }
+  return false;
 }
 
 // What was trained here before must fit what is asked for now.
@@ -162,9 +167,18 @@ class Run {
         observer_(observer, config.validation.metric),
         trainer_({prepared_.model, *prepared_.objective, prepared_.corpus,
                   prepared_.validator ? &*prepared_.validator : nullptr, prepared_.config,
-                  observer_, [this](Trainer&, bool best) { save(best); },
+                  observer_,
+                  [this](Trainer&, bool best) {
+                    save(best);
+                    keep_time();
+                  },
                   [this](Trainer& trainer) { store_snapshot(trainer); }}) {
-    if (before) resume(before->checkpoint);
+    if (before) {
+      resume(before->checkpoint);
+    } else {
+      budget_started_ = options.budget.started;
+      time_ = TimeKeeper(static_cast<double>(config.time.seconds));
+    }
     if (!before && options.overwrite) remove_model(directory);
     make_directories(directory.checkpoints());
     first_step_ = saved_step_ = trainer_.state().step;
@@ -177,6 +191,7 @@ class Run {
   }
 
   RunResult go(const std::atomic<bool>& stop) {
+    keep_time();
     const TrainingEnd end = trainer_.run(stop);
     const TrainingState& state = trainer_.state();
     if (end == TrainingEnd::kStopped && state.step > saved_step_) save(false);
@@ -249,11 +264,26 @@ class Run {
     prune_checkpoints(directory_.checkpoints(), keep);
   }
 
+  // A plan is revised right after a checkpoint, so that a run that is resumed from it follows the
+  // same rates as one that was not stopped.
+  void keep_time() {
+    int64_t& steps = prepared_.config.training.steps;
+    const auto revised =
+        time_.revised(trainer_.state().step, steps, seconds_since(budget_started_));
+    if (!revised) return;
+    observer_.on_message(fmt::format("time: the plan would end {}; now {} steps in place of {}",
+                                     *revised > steps ? "early" : "late", *revised, steps));
+    steps = *revised;
+    replace_file(directory_.training(), to_yaml(prepared_.config, true));
+  }
+
   ModelDirectory directory_;
   Prepared prepared_;
   Logged observer_;
   Trainer trainer_;
   int64_t first_step_ = 0, saved_step_ = 0;
+  TimeKeeper time_;
+  Clock::time_point budget_started_;
 };
 
 RunConfig fitted_for(const RunConfig& given, TrainingObserver& observer) {
@@ -293,7 +323,7 @@ RunPlan plan_training(const RunConfig& asked, TrainingObserver& observer,
   config.validation.metric = Metric::kLoss;
   for (auto file : {&DataConfig::valid_source, &DataConfig::valid_target, &DataConfig::valid_pair,
                     &DataConfig::valid_label, &DataConfig::valid_tags, &DataConfig::valid_number}) {
-    config.data.*file = "";
+    (config.data.*file).clear();
   }
   config.data.valid_text.clear();
   LastReport last(observer);
@@ -323,9 +353,7 @@ RunPlan plan_training(const RunConfig& asked, TrainingObserver& observer,
                    last, [](Trainer&, bool) {}});
   trainer.run(false);
   plan.tokens_per_second = last.report.tokens_per_second;
-  double tokens = 0;
-  const RecordLengths lengths = prepared.corpus.lengths();
-  for (size_t i = 0; i < lengths.size(); ++i) tokens += static_cast<double>(lengths.rows(i));
+  const double tokens = prepared.corpus.lengths().rows_of_epoch();
   const double epochs = static_cast<double>(steps) * static_cast<double>(shards) /
                         static_cast<double>(stream.batches_per_epoch());
   plan.seconds = epochs * tokens / plan.tokens_per_second;

@@ -157,6 +157,15 @@ void MaskingConfig::check() const {
   }
 }
 
+void SpansConfig::check() const {
+  if (!(share > 0 && share <= 0.5)) {
+    throw ConfigError("train: spans.share is {}; it must be above 0 and at most 0.5", share);
+  }
+  if (!(length >= 1 && length <= 1000)) {
+    throw ConfigError("train: spans.length is {}; it must be at least 1 and at most 1000", length);
+  }
+}
+
 std::span<const MetricEntry> metrics() {
   static const std::vector<MetricEntry> all = [] {
     std::vector<MetricEntry> made(std::begin(kNamedMetrics), std::end(kNamedMetrics));

@@ -23,15 +23,27 @@
 
 namespace attend {
 
+// Files of text, one for each corpus; a single one may stand for the list.
+struct TextFiles : std::vector<std::filesystem::path> {
+  using std::vector<std::filesystem::path>::vector;
+  TextFiles() = default;
+  TextFiles(const std::filesystem::path& file) {  // NOLINT: a file is a list of one
+    if (!file.empty()) push_back(file);
+  }
+  TextFiles(const std::string& file) : TextFiles(std::filesystem::path(file)) {}  // NOLINT
+  TextFiles(const char* file) : TextFiles(std::filesystem::path(file)) {}         // NOLINT
+};
+
 // Where the text of each column is. Which columns there must be follows from the task, which
-// follows from the model (train/task.h).
+// follows from the model (train/task.h). File i of each column belongs to corpus i.
 struct DataConfig {
-  std::filesystem::path source, target;  // without a target, the source has two columns
-  std::filesystem::path valid_source, valid_target;
-  std::vector<std::filesystem::path> text, valid_text;
-  std::filesystem::path label, valid_label;  // without a label, the text has two columns
-  std::filesystem::path pair, valid_pair;    // the second text of each record
-  std::filesystem::path tags, valid_tags, number, valid_number;
+  TextFiles source, target;  // without a target, the source has two columns
+  TextFiles valid_source, valid_target;
+  TextFiles text, valid_text;
+  TextFiles label, valid_label;  // without a label, the text has two columns
+  TextFiles pair, valid_pair;    // the second text of each record
+  TextFiles tags, valid_tags, number, valid_number;
+  std::vector<double> weights;  // of each corpus of training; none: all 1
   // Tokens of a column; longer records are left out, and those that a model has no positions for.
   size_t longest = 256;
   DocumentKind documents = DocumentKind::kFile;
@@ -42,22 +54,29 @@ struct DataConfig {
 
   template <typename V>
   void fields(V& v) {
-    v("source", source,
-      "text to read, one sentence per line, or pairs with a tab between; may be .gz");
-    v("target", target, "text to write; line n belongs to line n of the source");
-    v("valid_source", valid_source, "the same for validation");
-    v("valid_target", valid_target, "the same for validation");
-    v("text", text, "text of a language model, or lines to label; may be .gz");
-    v("valid_text", valid_text, "the same for validation");
-    v("label", label,
-      "labels, one for each line of the text; without it, the text has both, with a tab between");
-    v("valid_label", valid_label, "the same for validation");
-    v("pair", pair, "second texts, one for each line of the text, which are read with it");
-    v("valid_pair", valid_pair, "the same for validation");
-    v("tags", tags, "tags with spaces between them, one for each word of a line of the text");
-    v("valid_tags", valid_tags, "the same for validation");
-    v("number", number, "numbers, one for each line of the text");
-    v("valid_number", valid_number, "the same for validation");
+    const auto files = [&v](std::string_view name, TextFiles& of, std::string_view help) {
+      v(name, static_cast<std::vector<std::filesystem::path>&>(of), help);
+    };
+    files("source", source,
+          "text to read, one sentence per line, or pairs with a tab between; may be .gz");
+    files("target", target, "text to write; line n belongs to line n of the source");
+    files("valid_source", valid_source, "the same for validation");
+    files("valid_target", valid_target, "the same for validation");
+    files("text", text, "text of a language model, or lines to label; may be .gz");
+    files("valid_text", valid_text, "the same for validation");
+    files("label", label,
+          "labels, one for each line of the text; without it, the text has both, with a tab "
+          "between");
+    files("valid_label", valid_label, "the same for validation");
+    files("pair", pair, "second texts, one for each line of the text, which are read with it");
+    files("valid_pair", valid_pair, "the same for validation");
+    files("tags", tags, "tags with spaces between them, one for each word of a line of the text");
+    files("valid_tags", valid_tags, "the same for validation");
+    files("number", number, "numbers, one for each line of the text");
+    files("valid_number", valid_number, "the same for validation");
+    v("weights", weights,
+      "of several corpora, one for each: how often an epoch has each of its records, such as "
+      "1,0.5; none: once");
     v("longest", longest, "most tokens of a line; longer records are left out", limits::kLength);
     v("documents", documents,
       "language models, masked ones too: what a document is; blank: lines up to a blank one");
@@ -110,6 +129,21 @@ struct MaskingConfig {
     v("random", random, "share of these that it reads as a random token; the rest it sees");
     v("whole_words", whole_words, "choose words instead of tokens");
     v("relation", relation, "two texts: what is told of them, beside their tokens");
+  }
+
+  void check() const;  // throws ConfigError
+};
+
+// Which spans of a text an encoder-decoder is to write that is pretrained on plain text, drawn anew
+// in each epoch (train/span_corruption.h).
+struct SpansConfig {
+  double share = 0.15;
+  double length = 3.0;
+
+  template <typename V>
+  void fields(V& v) {
+    v("share", share, "of the tokens of a text that are in spans, at least one; at most 0.5");
+    v("length", length, "tokens of a span on average");
   }
 
   void check() const;  // throws ConfigError
@@ -184,7 +218,8 @@ struct TrainingConfig {
       "share of batch.tokens",
       Range{1, 65'536});
     v("label_smoothing", label_smoothing,
-      "probability spread over all tokens; none: 0.1, and 0 for language models");
+      "probability spread over all tokens; none: 0.1, and 0 for language models and "
+      "with class weights");
     v("class_weights", class_weights,
       "weights of labels in the loss, such as spam=3; auto: the rarer a label, the more it weighs");
     v("coverage_loss", coverage_loss, "weight of the loss for attending to a position twice");
@@ -244,6 +279,7 @@ struct RunConfig {
   ScheduleConfig schedule;
   TrainingConfig training;
   MaskingConfig masking;
+  SpansConfig spans;
   ValidationConfig validation;
   SearchConfig search;
   SnapshotsConfig snapshots;
@@ -273,6 +309,7 @@ struct RunConfig {
     v("schedule", schedule, "how the learning rate changes");
     v("training", training, "how long, how often");
     v("masking", masking, "which tokens a masked language model predicts");
+    v("spans", spans, "which spans of text an encoder-decoder writes that is pretrained on it");
     v("validation", validation, "how the model is judged during training");
     v("search", search, "how validation decodes");
     v("snapshots", snapshots, "attention maps stored during training");

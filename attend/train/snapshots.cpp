@@ -46,6 +46,9 @@ Snapshots::Snapshots(const SnapshotsConfig& config, const Corpus& corpus, const 
                      ModelDirectory directory)
     : every_(config.every), directory_(std::move(directory)) {
   if (every_ == 0 || model.model->signature().layers.empty()) return;
+  for (const ColumnSpec& column : model.model->signature().columns) {
+    if (!corpus.has(column.name)) return;  // what is written is made anew in each epoch
+  }
   sentences_ = traces_of(model, first_records(corpus, config.sentences, model));
 }
 

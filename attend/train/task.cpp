@@ -4,19 +4,13 @@
 
 #include <algorithm>
 
+#include "attend/base/counted.h"
 #include "attend/base/error.h"
 
 namespace attend {
 namespace {
 
-bool fits(const Task& task, const Signature& signature) {
-  if (!signature.objective.empty() && signature.objective != task.objective) return false;
-  return std::ranges::equal(task.columns, signature.columns,
-                            [](const TaskColumn& wanted, const ColumnSpec& column) {
-                              return wanted.name == column.name && wanted.kind == column.kind &&
-                                     wanted.written == column.written;
-                            });
-}
+constexpr double kMostWeight = 1000;
 
 // "--preset label, --preset tiny": models that a task can train.
 std::string fitting_presets(const Task& task) {
@@ -40,6 +34,15 @@ std::string fitting_presets(const Task& task) {
 
 }  // namespace
 
+bool fits(const Task& task, const Signature& signature) {
+  if (!signature.objective.empty() && signature.objective != task.objective) return false;
+  return std::ranges::equal(task.columns, signature.columns,
+                            [](const TaskColumn& wanted, const ColumnSpec& column) {
+                              return wanted.name == column.name && wanted.kind == column.kind &&
+                                     wanted.written == column.written;
+                            });
+}
+
 std::string Task::column_names() const {
   std::vector<std::string_view> names;
   names.reserve(columns.size());
@@ -61,6 +64,7 @@ std::span<const std::unique_ptr<const Task>> tasks() {
     made.push_back(masked_pairs_task());
     made.push_back(bidirectional_language_model_task());
     made.push_back(word_vectors_task());
+    made.push_back(spans_task());
     return made;
   }();
   return all;
@@ -78,7 +82,9 @@ const Task& task_of_columns(const Signature& signature) {
 
 const Task& task_of(const RunConfig& config, const Signature& signature) {
   const Task& task = task_of_columns(signature);
-  if (task.has_text(config.data, Split::kTraining)) return task;
+  for (const auto& other : tasks()) {
+    if (fits(*other, signature) && other->has_text(config.data, Split::kTraining)) return *other;
+  }
   for (const auto& other : tasks()) {
     if (other->has_text(config.data, Split::kTraining)) fail_other_data(task, *other);
   }
@@ -87,7 +93,10 @@ const Task& task_of(const RunConfig& config, const Signature& signature) {
 
 RunConfig fitted(const RunConfig& config) {
   const auto has_text = [&config](const ModelConfig& model) {
-    return task_of_columns(signature_of(model)).has_text(config.data, Split::kTraining);
+    const Signature signature = signature_of(model);
+    return std::ranges::any_of(tasks(), [&](const auto& task) {
+      return fits(*task, signature) && task->has_text(config.data, Split::kTraining);
+    });
   };
   if (has_text(config.model)) return config;
   const auto has_pairs = [&has_text](RunConfig found) -> std::optional<RunConfig> {
@@ -103,7 +112,7 @@ RunConfig fitted(const RunConfig& config) {
     if (wanted == nullptr && task->has_text(config.data, Split::kTraining)) wanted = task.get();
   }
   const auto fits_data = [wanted](const ModelConfig& model) {
-    return &task_of_columns(signature_of(model)) == wanted;
+    return wanted != nullptr && fits(*wanted, signature_of(model));
   };
   InnerModel within{config.model.kind.name, config.model.settings};
   for (;;) {
@@ -144,6 +153,48 @@ void check_held_out_left(const DataConfig& data, Split split, const std::filesys
                   file.string(), training ? "training" : "validation", training ? "less" : "more");
 }
 
+void check_weights(const DataConfig& data, size_t corpora) {
+  if (data.weights.empty()) return;
+  if (data.weights.size() != corpora) {
+    throw ConfigError("train: data.weights has {}, but there {} {}; give one for each",
+                      counted(data.weights.size(), "weight"), corpora == 1 ? "is" : "are",
+                      corpora == 1 ? "1 corpus" : fmt::format("{} corpora", corpora));
+  }
+  for (const double weight : data.weights) {
+    if (weight > 0 && weight <= kMostWeight) continue;
+    throw ConfigError("train: data.weights has {}; a weight must be above 0 and at most {}", weight,
+                      kMostWeight);
+  }
+}
+
+double weight_of_corpus(const DataConfig& data, size_t corpus) {
+  return corpus < data.weights.size() ? data.weights[corpus] : 1;
+}
+
+std::string corpora_text(const TextFiles& files, const Corpus& corpus, std::string_view records) {
+  constexpr size_t kMostNamed = 8;
+  const std::span<const uint64_t> ends = corpus.parts();
+  if (ends.size() < 2 || ends.size() != files.size()) return "";
+  const RecordLengths lengths = corpus.lengths();
+  double all = 0;
+  std::vector<double> of_part(ends.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const uint64_t begin = i == 0 ? 0 : ends[i - 1];
+    const double weight = ends[i] > begin ? lengths.weight(begin) : 1;
+    all += of_part[i] = weight * static_cast<double>(ends[i] - begin);
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < std::min(ends.size(), kMostNamed); ++i) {
+    const uint64_t begin = i == 0 ? 0 : ends[i - 1];
+    parts.push_back(fmt::format("{} {} of {} x {} ({:.1f} %)", ends[i] - begin, records,
+                                files[i].string(), ends[i] > begin ? lengths.weight(begin) : 1,
+                                100 * of_part[i] / all));
+  }
+  if (ends.size() > kMostNamed) parts.push_back(fmt::format("{} more", ends.size() - kMostNamed));
+  return fmt::format("an epoch has {:.0f} {} of {} corpora: {}", all, records, ends.size(),
+                     fmt::join(parts, ", "));
+}
+
 std::string_view objective_of(const RunConfig& config, const Task& task) {
   const std::string& chosen = config.training.objective;
   return chosen == "auto" ? task.objective : std::string_view(chosen);
@@ -153,8 +204,10 @@ std::unique_ptr<Objective> make_objective(const RunConfig& config, const Task& t
                                           const Signature& signature) {
   const ObjectiveKind& kind = objective_kind(objective_of(config, task));
   RunConfig effective = config;
+  // What smoothing spreads is weighed as well: most of it would go to the rarest labels.
+  const bool weighed = !config.training.class_weights.empty();
   if (!effective.training.label_smoothing) {
-    effective.training.label_smoothing = task.label_smoothing;
+    effective.training.label_smoothing = weighed ? 0.0f : task.label_smoothing;
   }
   return kind.make(effective, signature);
 }

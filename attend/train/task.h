@@ -84,9 +84,12 @@ class Task {
   virtual std::unique_ptr<RecordSource> source(const RunConfig& config, const Signature& signature,
                                                const Tokenizers& tokenizers, Split split) const = 0;
   // Sets what the model takes from the training text itself, under these names in the settings of
-  // its kind; a run that is resumed keeps them.
+  // its kind; a run that is resumed keeps them. Returns what to tell about it.
   std::vector<std::string_view> fitted_settings;
-  virtual void fit(ModelConfig& /*model*/, const Corpus& /*corpus*/) const {}
+  virtual std::vector<std::string> fit(ModelConfig& /*model*/, const Corpus& /*corpus*/,
+                                       const Tokenizers& /*tokenizers*/) const {
+    return {};
+  }
   // Of config.validation.metric, which is not the loss. The corpus is that of validation.
   virtual std::unique_ptr<Judge> judge(const RunConfig& config, const Corpus& corpus,
                                        const Signature& signature,
@@ -97,7 +100,11 @@ class Task {
 
 // All tasks.
 std::span<const std::unique_ptr<const Task>> tasks();
-const Task& task_of_columns(const Signature& signature);  // ConfigError where there is none
+// The first that models of these columns are trained for, whatever text there is. Throws
+// ConfigError where there is none.
+const Task& task_of_columns(const Signature& signature);
+// Whether a task trains such models.
+bool fits(const Task& task, const Signature& signature);
 
 // The task that trains a model. Throws ConfigError, which says what would fit, where the data have
 // other columns.
@@ -121,8 +128,16 @@ size_t context_of(const RunConfig& config, const Signature& signature);
 void check_held_out(const DataConfig& data, bool has_other, std::string_view other_setting);
 void check_held_out_left(const DataConfig& data, Split split, const std::filesystem::path& file);
 
+// Throws ConfigError for weights that are not one for each of so many corpora; and how often an
+// epoch has the records of one.
+void check_weights(const DataConfig& data, size_t corpora);
+double weight_of_corpus(const DataConfig& data, size_t corpus);
+// What an epoch has of each corpus, for a person: "2 corpora, ...". Empty where there is one.
+std::string corpora_text(const TextFiles& files, const Corpus& corpus, std::string_view records);
+
 // The registry's lines.
 std::unique_ptr<const Task> translate_task();
+std::unique_ptr<const Task> spans_task();
 std::unique_ptr<const Task> language_model_task();
 std::unique_ptr<const Task> classify_task();
 std::unique_ptr<const Task> classify_pairs_task();

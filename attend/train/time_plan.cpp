@@ -7,6 +7,7 @@
 
 #include "attend/base/clock.h"
 #include "attend/base/error.h"
+#include "attend/train/training_trial.h"
 
 namespace attend {
 namespace {
@@ -14,65 +15,11 @@ namespace {
 constexpr double kUsed = 0.965;       // of the time, to leave some for what was not foreseen
 constexpr double kValidation = 0.4;   // what a token costs there, in updates
 constexpr int64_t kValidations = 20;  // of a run
+constexpr double kAimedEnd = 0.975;   // of the time, for a revised plan
+constexpr double kTolerance = 0.02;   // of the time, by which a run may end too early or too late
+constexpr double kRecent = 0.25;      // of the time, over which speed is measured
 constexpr int64_t kFewestSteps = 20, kEnoughSteps = 1500;
 constexpr size_t kSmallestBatch = 1024;
-
-double rows_of(const Corpus& corpus) {
-  const RecordLengths lengths = corpus.lengths();
-  double rows = 0;
-  for (size_t i = 0; i < lengths.size(); ++i) rows += static_cast<double>(lengths.rows(i));
-  return rows;
-}
-
-// Updates of a model that nobody keeps.
-class Trial {
- public:
-  Trial(const RunConfig& config, const Task& task, const Corpus& corpus,
-        const Tokenizers& tokenizers, const AdapterDescription* adapter)
-      : config_(config) {
-    config_.training.unfreeze = "";
-    config_.training.report_every = config_.training.save_every = int64_t{1} << 40;
-    Rng rng(config.training.seed);
-    model_ = {config.model, make_model(config.model, rng), tokenizers};
-    signature_ = model_.model->signature();
-    model_.read_words();
-    objective_ = make_objective(config, task, signature_);
-    objective_->prepare(corpus, tokenizers);
-    if (adapter != nullptr) start_adapter(*model_.model, *adapter, rng);
-    parameters_ = static_cast<double>(parameter_count(*model_.model));
-    trainer_.emplace(Trainer::Parts{model_, *objective_, corpus, nullptr, config_, nobody_,
-                                    [](Trainer&, bool) {}});
-  }
-
-  // Of an update, on average over at least so long.
-  double seconds_of_step(double at_least) {
-    run(3);  // until memory is there
-    const Clock::time_point start = Clock::now();
-    int64_t steps = 0;
-    double seconds = 0;
-    for (; steps < 8 || seconds < at_least; seconds = seconds_since(start)) {
-      run(4);
-      steps += 4;
-    }
-    return seconds / static_cast<double>(steps);
-  }
-
-  double parameters() const { return parameters_; }
-
- private:
-  void run(int64_t steps) {
-    config_.training.steps = trainer_->state().step + steps;
-    trainer_->run(false);
-  }
-
-  RunConfig config_;
-  TextModel model_;
-  Signature signature_;
-  std::unique_ptr<Objective> objective_;
-  TrainingObserver nobody_;
-  double parameters_ = 0;
-  std::optional<Trainer> trainer_;
-};
 
 class Planner {
  public:
@@ -84,7 +31,7 @@ class Planner {
         tokenizers_(tokenizers),
         adapter_(adapter),
         budget_(budget),
-        rows_(rows_of(corpus)) {}
+        rows_(corpus.lengths().rows_of_epoch()) {}
 
   void plan() {
     // The warm-up is a part of the plan, so that its steps are as long as others are.
@@ -113,7 +60,7 @@ class Planner {
         static_cast<double>(config_.training.steps) / static_cast<double>(batches());
     return fmt::format(
         "time: {} is enough for {}{} steps of {} tokens, {:.1f} epochs, at {:.0f} tokens/s on this "
-        "machine; the plan is now fixed and does not depend on the clock",
+        "machine",
         detail::print_field(config_.time), model_text_, config_.training.steps,
         config_.batch.tokens, epochs, tokens / step_seconds_);
   }
@@ -130,7 +77,7 @@ class Planner {
     return std::max<size_t>(1, stream.batches_per_epoch() / config_.training.shards);
   }
   double trial(const RunConfig& config, double share) {
-    Trial trial(config, task_, corpus_, tokenizers_, adapter_);
+    TrainingTrial trial(config, task_, corpus_, tokenizers_, adapter_);
     parameters_ = trial.parameters();
     return trial.seconds_of_step(share * static_cast<double>(config_.time.seconds));
   }
@@ -187,6 +134,24 @@ void plan_within_time(RunConfig& config, const Task& task, const Corpus& corpus,
   Planner planner(config, task, corpus, tokenizers, adapter, budget);
   planner.plan();
   observer.on_message(planner.said());
+}
+
+std::optional<int64_t> TimeKeeper::revised(int64_t step, int64_t steps, double seconds) {
+  if (!(budget_ > 0)) return std::nullopt;
+  marks_.push_back({step, seconds});
+  const auto long_ago = [&](const Mark& mark) {
+    return mark.seconds <= seconds - kRecent * budget_;
+  };
+  // The last of those that are long ago, or the first of all.
+  const auto after = std::ranges::find_if_not(marks_, long_ago);
+  const Mark& since = after == marks_.begin() ? *after : *std::prev(after);
+  const bool known = step > since.step && seconds - since.seconds >= kTolerance * budget_;
+  if (!known || step >= steps) return std::nullopt;
+  const double step_seconds = (seconds - since.seconds) / static_cast<double>(step - since.step);
+  const double end = seconds + step_seconds * static_cast<double>(steps - step);
+  if (std::abs(end - kAimedEnd * budget_) <= kTolerance * budget_) return std::nullopt;
+  const double left = std::max(0.0, kAimedEnd * budget_ - seconds) / step_seconds;
+  return step + std::max<int64_t>(1, std::llround(left));
 }
 
 }  // namespace attend

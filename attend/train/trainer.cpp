@@ -85,7 +85,7 @@ std::vector<NamedTensor> Trainer::tensors() const {
   add(kWeightsPrefix, parameters_and_buffers(*parts_.model.model));
   add("optimizer.", optimizer_.state());
   add(std::string(kObjectivePrefix), parameters_and_buffers(parts_.objective));
-  if (average_) add("average.", average_->state());
+  if (average_) add(kAveragePrefix, average_->state());
   return all;
 }
 

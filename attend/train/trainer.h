@@ -11,6 +11,7 @@
 
 #include "attend/base/limits.h"
 #include "attend/data/plan.h"
+#include "attend/io/checkpoint.h"
 #include "attend/models/text_model.h"
 #include "attend/train/average.h"
 #include "attend/train/objective.h"
@@ -21,10 +22,6 @@
 #include "attend/train/validation.h"
 
 namespace attend {
-
-// The file of a checkpoint that has Trainer::tensors(), and what the names of weights begin with.
-inline constexpr const char* kTrainingTensors = "training.safetensors";
-inline const std::string kWeightsPrefix = "weights.";
 
 // All that changes while training, beside weights and moments.
 struct TrainingState {

@@ -50,10 +50,10 @@ double measure(const ValidationConfig& config, std::span<const std::string> hypo
 // Translates the text of validation and compares it with its references.
 class TranslationJudge : public Judge {
  public:
-  TranslationJudge(const RunConfig& config, const std::vector<TextColumn>& columns,
-                   HeldOut held_out, const ColumnSpec& source, const Tokenizer& tokenizer)
+  TranslationJudge(const RunConfig& config, const TextCorpora& corpora, HeldOut held_out,
+                   const ColumnSpec& source, const Tokenizer& tokenizer)
       : config_(config) {
-    RecordReader reader(columns, kLongestLine, held_out);
+    CorporaReader reader(corpora, kLongestLine, held_out);
     const LineLimit limit = line_limit(source, 0);
     const size_t sentences = config.validation.sentences;
     const size_t most = sentences > 0 ? sentences : std::numeric_limits<size_t>::max();
@@ -114,7 +114,8 @@ class TranslateTask : public LineTask {
     records = "pairs";
     flags = "--source FILE --target FILE";
     valid_flags = "--valid-source FILE and --valid-target FILE, or --data.held-out 0.05";
-    settings = {"source", "target", "valid_source", "valid_target", "longest", "held_out"};
+    settings = {"source",  "target",   "valid_source", "valid_target",
+                "longest", "held_out", "weights"};
   }
 
   bool has_text(const DataConfig& data, Split split) const override {
@@ -129,11 +130,15 @@ class TranslateTask : public LineTask {
     if (data.valid_source.empty() != data.valid_target.empty() && !in_one_file) {
       throw ConfigError("train: validation needs both data.valid_source and data.valid_target");
     }
+    check_corpora({{"source", "source", data.source}, {"target", "target", data.target}});
+    check_corpora({{"source", "valid_source", data.valid_source},
+                   {"target", "valid_target", data.valid_target}});
+    check_weights(data, data.source.size());
     if (config.validation.metric != Metric::kLoss) config.search.check();
   }
 
   Tokenizers train_tokenizers(const RunConfig& config) const override {
-    const std::vector<TextColumn> text = texts(config.data, Split::kTraining);
+    const TextCorpora text = texts(config.data, Split::kTraining);
     const HeldOut kept = part_of(config.data, Split::kTraining);
     const TokenizerConfig& source = config.vocabulary.tokenizer;
     if (config.vocabulary.one()) {
@@ -155,10 +160,13 @@ class TranslateTask : public LineTask {
   }
 
  protected:
-  std::vector<TextColumn> texts(const DataConfig& data, Split split) const override {
-    return split == Split::kTraining || data.held_out > 0
-               ? two_columns("source", "target", data.source, data.target)
-               : two_columns("source", "target", data.valid_source, data.valid_target);
+  TextCorpora texts(const DataConfig& data, Split split) const override {
+    const bool training = split == Split::kTraining || data.held_out > 0;
+    if (training) {
+      return corpora_of({{"source", "source", data.source}, {"target", "target", data.target}});
+    }
+    return corpora_of({{"source", "valid_source", data.valid_source},
+                       {"target", "valid_target", data.valid_target}});
   }
   std::string_view second_flag() const override { return "--target FILE"; }
 };

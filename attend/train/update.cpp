@@ -50,16 +50,18 @@ GradientSet sum_of(GradientSet first, const GradientSet& second) {
   return first;
 }
 
-void scale_all(const GradientSet& set, float factor) {
+void scale_all(GradientSet& set, float factor) {
   for (const Tensor& g : set.whole) {
     if (g.defined()) kernels::scale(factor, g.data(), g.data(), g.size());
   }
-  for (const RowGradient& g : set.rows) {
+  for (RowGradient& g : set.rows) {
     if (!g.defined()) continue;
+    const Tensor scaled = Tensor::empty(g.values.shape());
     for (size_t i = 0; i < g.values.rows(); ++i) {
-      float* const row = g.values.data() + i * g.values.stride();
-      kernels::scale(factor, row, row, g.values.width());
+      kernels::scale(factor, g.values.data() + i * g.values.stride(),
+                     scaled.data() + i * scaled.stride(), scaled.width());
     }
+    g.values = scaled;
   }
 }
 

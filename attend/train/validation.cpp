@@ -29,10 +29,11 @@ void check_labels(const Corpus& corpus, const Signature& signature, const Tokeni
     std::vector<int32_t> ids;
     for (size_t record = 0; record < corpus.size(); ++record) corpus.append(record, column, ids);
     if (std::ranges::any_of(ids, [first](int32_t id) { return id >= first; })) continue;
+    const std::string_view what = spec.kind == ColumnKind::kLabels ? "tags" : "labels";
     throw DataError(
-        "train: none of the {} {}s of the validation text occurs in the training text; give "
-        "validation text with {}s that occur there",
-        ids.size(), spec.name, spec.name);
+        "train: none of the {} {} of the validation text occurs in the training text; give "
+        "validation text with {} that occur there",
+        ids.size(), what, what);
   }
 }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Makes the pictures of the documentation: of the page in a browser, and of maps from the command line.
 
-usage: make.py ATTEND MODEL SENTENCE   MODEL translates and has several layers, such as those of recipes/multi30k and debian-de
+usage: make.py ATTEND MODEL SENTENCE [CLASSIFIER TEXT]
+  MODEL        translates and has several layers, such as those of recipes/multi30k and debian-de
+  CLASSIFIER   gives labels to texts, such as whether a sentence about a film praises it (SST-2)
 """
 import pathlib
 import subprocess
@@ -18,6 +20,8 @@ PAGES = [("matrix", False, {"view": "matrix", "layer": LAYER, "head": "mean"}),
          ("beam-dark", True, {"view": "beam"}),
          ("saliency", False, {"view": "saliency", "layer": LAYER, "head": "mean"}),
          ("training", False, {"view": "training"})]
+OF_CLASSIFIER = [("embeddings", False, {"view": "points", "projection": "tsne", "most": 1000}),
+                 ("labels", False, {"view": "saliency", "saliency": "leave-out"})]
 
 
 def photograph(url, sentence, name, dark, state, size=(1280, 800)):
@@ -33,16 +37,23 @@ def photograph(url, sentence, name, dark, state, size=(1280, 800)):
         browser.screenshot(HERE / f"{name}.png")
 
 
-def main(attend, model, sentence):
+def photograph_all(attend, model, sentence, pages, phone=None):
     server = subprocess.Popen([attend, "explore", model, "--port", "0"], stdout=subprocess.PIPE, text=True)
     try:
         url = server.stdout.readline().strip()
-        for name, dark, state in PAGES:
+        for name, dark, state in pages:
             photograph(url, sentence, name, dark, state)
-        photograph(url, sentence, "phone", False, PAGES[0][2], (390, 844))
+        if phone:
+            photograph(url, sentence, "phone", False, phone, (390, 844))
     finally:
         server.terminate()
         server.wait()
+
+
+def main(attend, model, sentence, classifier=None, text=None):
+    if classifier:
+        photograph_all(attend, classifier, text, OF_CLASSIFIER)
+    photograph_all(attend, model, sentence, PAGES, PAGES[0][2])
     subprocess.run([attend, "inspect", model, sentence, "--layer", LAYER, "--head", "all", "--out",
                     HERE / "heads.svg"], check=True)
 

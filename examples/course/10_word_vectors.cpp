@@ -1,6 +1,6 @@
 // Word vectors: a table that a one-hot vector selects from, learned by predicting the words around
 // each word (Mikolov et al., 2013); what its distances and directions mean, and what those of
-// spellings do not.
+// spellings do not. With the name of a file as its argument it draws the cosines of all words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "attend/base/files.h"
 #include "attend/decode/embed.h"
+#include "attend/inspect/draw.h"
 #include "attend/nn/init.h"
 #include "attend/ops/embedding.h"
 #include "attend/ops/linear.h"
@@ -79,7 +81,21 @@ std::vector<float> letters_of(const std::string& word) {
   return count;
 }
 
-int main() {
+// How near each word's vector is to those of the others.
+HeatMap cosines_of(const NearestVectors& vectors) {
+  const size_t count = kWords.size();
+  HeatMap map{.title = "cosines of word vectors", .rows = kWords, .columns = kWords};
+  map.values = Tensor::zeros({count, count});
+  for (size_t i = 0; i < count; ++i) {
+    for (const Neighbour& other : vectors(vectors.unit(i), count)) {
+      map.values.data()[i * count + other.number] = static_cast<float>(other.similarity);
+    }
+  }
+  map.has_sign = true;
+  return map;
+}
+
+int main(int arguments, char** argument) {
   Rng rng(1);
   const Tensor table = parameter({kWords.size(), kWidth}, Init::kUniform, rng, 0.5f);
   const Tensor outputs = constant_parameter({kWords.size(), kWidth}, 0.0f);
@@ -125,6 +141,10 @@ int main() {
     }
     const Neighbour found = near(query, 1, known)[0];
     fmt::print("{} - {} + {} = {}\n", a, b, c, kWords[found.number]);
+  }
+  if (arguments > 1) {
+    const HeatMap map = cosines_of(near);
+    replace_file(argument[1], draw_maps({&map, 1}, PictureFormat::kSvg));
   }
 }
 

@@ -72,6 +72,77 @@ TEST(BatchPlan, EveryRecordOnceAnEpochWithinTheBudget) {
   }
 }
 
+// 300 records: the first 100 in one part, then 50, then 150.
+RecordLengths weighted(const Lengths& lengths, double first, double second, double third) {
+  RecordLengths made = table(lengths);
+  made.parts = {{100, first}, {150, second}, {300, third}};
+  return made;
+}
+
+std::vector<int> times(std::span<const uint32_t> records, size_t count) {
+  std::vector<int> seen(count);
+  for (const uint32_t record : records) ++seen[record];
+  return seen;
+}
+
+TEST(RecordsOfEpoch, AWholeWeightIsHowOftenARecordComes) {
+  const auto lengths = random_lengths(300);
+  for (uint64_t epoch = 0; epoch < 3; ++epoch) {
+    const auto seen = times(records_of_epoch(weighted(lengths, 1, 3, 2), 1, epoch), 300);
+    for (size_t i = 0; i < 300; ++i) EXPECT_EQ(seen[i], i < 100 ? 1 : i < 150 ? 3 : 2) << i;
+  }
+}
+
+TEST(RecordsOfEpoch, AFractionComesInTurnSoThatAllComeEquallyOften) {
+  const auto lengths = random_lengths(300);
+  const RecordLengths parts = weighted(lengths, 0.25, 1.5, 1);
+  std::vector<int> all(300);
+  std::vector<std::vector<uint32_t>> epochs;
+  for (uint64_t epoch = 0; epoch < 4; ++epoch) {
+    epochs.push_back(records_of_epoch(parts, 1, epoch));
+    EXPECT_EQ(epochs.back().size(), 25u + 75u + 150u);
+    const auto seen = times(epochs.back(), 300);
+    for (size_t i = 0; i < 300; ++i) {
+      EXPECT_LE(seen[i], i < 100 ? 1 : i < 150 ? 2 : 1) << i;
+      EXPECT_GE(seen[i], i < 100 ? 0 : 1) << i;
+      all[i] += seen[i];
+    }
+  }
+  for (size_t i = 0; i < 300; ++i) EXPECT_EQ(all[i], i < 100 ? 1 : i < 150 ? 6 : 4) << i;
+  EXPECT_NE(epochs[0], epochs[1]);
+  EXPECT_EQ(records_of_epoch(parts, 1, 2), epochs[2]);
+  EXPECT_NE(records_of_epoch(parts, 2, 2), epochs[2]);
+}
+
+TEST(BatchPlan, WeightsOfOneChangeNothing) {
+  const auto lengths = random_lengths(300);
+  for (const bool shuffle : {true, false}) {
+    const BatchConfig config{.tokens = 500, .shuffle = shuffle};
+    EXPECT_EQ(batches_of({weighted(lengths, 1, 1, 1), config, 2}),
+              batches_of(plan_of(lengths, config, 2)));
+  }
+}
+
+TEST(BatchPlan, HasTheRecordsOfAnEpochWithinTheBudget) {
+  const auto lengths = random_lengths(300);
+  const RecordLengths parts = weighted(lengths, 2.5, 1, 0.5);
+  std::vector<uint32_t> found;
+  for (const auto& batch : batches_of({parts, {.tokens = 500}, 7})) {
+    EXPECT_LE(rows(lengths, batch), 500u);
+    found.insert(found.end(), batch.begin(), batch.end());
+  }
+  EXPECT_EQ(times(found, 300), times(records_of_epoch(parts, BatchConfig().seed, 7), 300));
+  double mean = 0;
+  for (size_t i = 0; i < 300; ++i) mean += parts.weight(i) * static_cast<double>(parts.rows(i));
+  EXPECT_DOUBLE_EQ(parts.rows_of_epoch(), mean);
+}
+
+TEST(BatchPlan, TooManyRecordsOfAnEpochAreAnError) {
+  const auto lengths = random_lengths(300);
+  expect_error<DataError>([&] { records_of_epoch(weighted(lengths, 1, 1, 1e9), 1, 0); },
+                          "there can be 4294967295 at most");
+}
+
 TEST(BatchPlan, BudgetsAreUsed) {
   const auto lengths = random_lengths(5000);
   size_t total = 0;

@@ -1,5 +1,6 @@
 #include "attend/data/shifted_windows.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
@@ -62,6 +63,35 @@ class ShiftedWindowsTest : public DataFiles {
     return ids;
   }
 };
+
+// Parts end where the windows of their documents do.
+TEST_F(ShiftedWindowsTest, PartsAreThoseOfTheCorpus) {
+  DocumentFiles files{{}, DocumentKind::kLine};
+  files.files = {write("one", std::string(50, 'a') + "\n" + std::string(9, 'a') + "\n"),
+                 write("empty", "\n"), write("two", std::string(40, 'b') + "\n")};
+  const WindowConfig windows_of{.context = 8, .overlap = 2};
+  const auto built = [&] {
+    return open_corpus(WindowRecords("text", files, byte_encoder(), windows_of),
+                       directory_ / "parts");
+  };
+  const double none_of_two[] = {1, 1, 3};
+  expect_error<DataError>([&] { built().weigh(none_of_two); }, "corpus 2 of 3 has 0 records");
+  files.files.erase(files.files.begin() + 1);
+  Corpus made = built();
+  ASSERT_EQ(made.parts().size(), 2u);
+  const double weights[] = {1, 3};
+  made.weigh(weights);
+  const ShiftedWindows shifted(made, "text", kShiftedStart);
+  for (uint64_t number = 0; number < 10; ++number) {
+    const ShiftedWindows::Epoch epoch = shifted.epoch(1, number);
+    const RecordLengths lengths = epoch.lengths();
+    const std::vector<Window> all = windows(epoch);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Ids& text = all[i].text;
+      EXPECT_EQ(lengths.weight(i), std::ranges::find(text, 'b') != text.end() ? 3 : 1) << i;
+    }
+  }
+}
 
 TEST_F(ShiftedWindowsTest, EveryTokenIsPredictedOnceWithItsContext) {
   for (const auto& [context, overlap] :

@@ -9,6 +9,8 @@
 #include "attend/decode/score.h"
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
+#include "attend/models/regression.h"
+#include "attend/models/tagger.h"
 #include "tests/decode/text_model.h"
 #include "tests/errors.h"
 #include "tests/files.h"
@@ -41,6 +43,35 @@ TextModel labelling() {
   made.tokenizers["text"] = train_tokenizer({.kind = TokenizerKind::kWord}, texts);
   made.tokenizers["label"] = train_tokenizer({.kind = TokenizerKind::kLine}, labels);
   made.config.set_vocabularies({{"text", made.tokenizer("text").size()}, {"label", 2}});
+  Rng rng(3);
+  made.model = make_model(made.config, rng);
+  return made;
+}
+
+TextModel tagging(TagOutput output) {
+  const std::vector<std::string> texts = {"Anna lives in Rome"}, tags = {"B-PER O B-LOC"};
+  TextModel made;
+  made.config = ModelConfig("tagger");
+  auto& config = made.config.settings.as<TaggerConfig>();
+  config.output = output, config.scheme = TagScheme::kIob2;
+  made.tokenizers["text"] = train_tokenizer({.kind = TokenizerKind::kWord}, texts);
+  made.tokenizers["tags"] = train_tokenizer({.kind = TokenizerKind::kWord, .vocabulary = 0}, tags);
+  made.config.set_vocabularies({{"text", made.tokenizer("text").size()}, {"tags", 3}});
+  Rng rng(3);
+  made.model = make_model(made.config, rng);
+  made.read_words();
+  return made;
+}
+
+TextModel measuring(bool pair) {
+  const std::vector<std::string> texts = {"a fine film", "a dull film"};
+  TextModel made;
+  made.config = ModelConfig("regression");
+  auto& config = made.config.settings.as<RegressionConfig>();
+  config.pair = pair, config.mean = 7, config.deviation = 3;
+  made.tokenizers["text"] = train_tokenizer({.kind = TokenizerKind::kWord}, texts);
+  if (pair) made.tokenizers["pair"] = made.tokenizers["text"];
+  made.config.set_vocabularies({{"text", made.tokenizer("text").size()}});
   Rng rng(3);
   made.model = make_model(made.config, rng);
   return made;
@@ -127,6 +158,47 @@ TEST_F(LoadedModels, Classifies) {
   EXPECT_EQ(model.classify({"dull", "fine"}).size(), 2u);
 }
 
+TEST_F(LoadedModels, Tags) {
+  for (const TagOutput output : {TagOutput::kSoftmax, TagOutput::kCrf}) {
+    const LoadedModel model = stored(tagging(output));
+    const std::vector<std::string> texts = {"Anna lives  in\tRome", "", "Rome"};
+    const auto expected = best_tags(tagging(output), texts, 100);
+    const auto found = model.tag(texts);
+    ASSERT_EQ(found.size(), 3u);
+    ASSERT_EQ(found[0].size(), 4u);
+    EXPECT_EQ(found[0][1].word, "lives");
+    EXPECT_EQ(found[0][3].word, "Rome");
+    EXPECT_TRUE(found[1].empty());
+    for (size_t i = 0; i < 3; ++i) {
+      for (size_t w = 0; w < found[i].size(); ++w) {
+        EXPECT_EQ(found[i][w].tag, tag_text(tagging(output), expected[i][w].best.number));
+        EXPECT_NEAR(found[i][w].probability, expected[i][w].best.probability, 1e-6);
+      }
+    }
+    EXPECT_EQ(model.tag("Rome")[0].tag, found[2][0].tag);
+    EXPECT_EQ(model.tag({"Rome", "Anna"}).size(), 2u);
+    const std::vector<WordTag> ranked = best_tags(tagging(output), texts, 100, 9)[0];
+    ASSERT_EQ(ranked[0].ranked.size(), 3u);
+    EXPECT_GE(ranked[0].ranked[0].probability, ranked[0].ranked[1].probability);
+  }
+}
+
+TEST_F(LoadedModels, GivesNumbers) {
+  const std::vector<std::string> texts = {"a fine film", "dull", "a fine film"};
+  {
+    const LoadedModel model = stored(measuring(false));
+    const std::vector<double> found = model.numbers(texts);
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0], found[2]);
+    EXPECT_NEAR(found[1], predicted_numbers(measuring(false), {.texts = texts}, 100)[1], 1e-5);
+    EXPECT_EQ(model.number("dull"), found[1]);
+    expect_error<ConfigError>([&] { model.number("a", "b"); }, "reads one text each time");
+  }
+  const LoadedModel pairs = stored(measuring(true));
+  EXPECT_NE(pairs.number("a fine film", "dull"), pairs.number("dull", "a fine film"));
+  expect_error<ConfigError>([&] { pairs.number("dull"); }, "reads two texts each time");
+}
+
 TEST_F(LoadedModels, Scores) {
   const std::string source = "abc", target = "de";
   EXPECT_NEAR(
@@ -154,6 +226,13 @@ TEST_F(LoadedModels, NamesWhatTheModelIsFor) {
   refuses([&] { translates.generate("a"); }, "reads a source before it writes; use translate");
   refuses([&] { translates.classify("a"); }, "it is a transformer model; use translate");
   refuses([&] { translates.score("a"); }, "give it beside the text");
+  const LoadedModel tags = stored(tagging(TagOutput::kCrf)), measures = stored(measuring(false));
+  refuses([&] { tags.classify("a"); }, "it is a tagger model; use tag");
+  refuses([&] { tags.number("a"); }, "it is a tagger model; use tag");
+  refuses([&] { measures.tag("a"); }, "it is a regression model; use number");
+  refuses([&] { labels.tag("a"); }, "it is a label model; use classify");
+  refuses([&] { writes.tag("a"); }, "it is a gpt model; use generate");
+  refuses([&] { translates.number("a"); }, "it is a transformer model; use translate");
 }
 
 TEST_F(LoadedModels, RefusesTextsThatAreTooLong) {

@@ -65,6 +65,7 @@ struct Parts {
   uint32_t lengths[2] = {2, 1};
   ColumnDescriptor columns[2] = {ColumnDescriptor::ids("source", ColumnKind::kTokens, 10),
                                  ColumnDescriptor::ids("target", ColumnKind::kTokens, 10)};
+  uint64_t ends[1] = {1};  // of its parts
   std::vector<uint16_t> ids = {3, 4, 3};
 };
 
@@ -76,13 +77,15 @@ std::string corpus(const std::function<void(Parts&)>& change) {
   footer.columns = 2;
   footer.records = 1;
   footer.value_bytes = 6;
+  footer.parts = 1;
   std::memcpy(footer.magic, kCorpusMagic.data(), sizeof footer.magic);
   change(parts);
   const auto text_of = [](const auto& value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof value);
   };
   const uint64_t line = 1;
-  const std::string table = text_of(parts.lengths) + text_of(line) + text_of(parts.columns);
+  const std::string table =
+      text_of(parts.lengths) + text_of(line) + text_of(parts.columns) + text_of(parts.ends);
   footer.table_hash = hash_of(table);
   footer.footer_hash = hash_of(text_of(footer).substr(0, offsetof(CorpusFooter, footer_hash)));
   const std::string values(reinterpret_cast<const char*>(parts.ids.data()), 2 * parts.ids.size());
@@ -192,6 +195,10 @@ std::vector<Case> corpus_cases() {
          p.ids[1] = 60'000;
        }),
        "id 60000 in a vocabulary of 10 (column source)"},
+      {"corpus-of-no-parts", &kCorpus, changed([](Parts& p) { p.footer.parts = 0; }),
+       "its size does not fit"},
+      {"corpus-part-past-the-end", &kCorpus, changed([](Parts& p) { p.ends[0] = 2; }),
+       "its parts are not those of 1 records"},
       {"corpus-record-past-the-end", &kCorpus,
        changed([](Parts& p) { p.lengths[0] = 4'000'000'000; }), "record 0 is past the end"},
       {"corpus-record-too-short", &kCorpus, changed([](Parts& p) { p.lengths[1] = 0; }),

@@ -37,6 +37,30 @@ TEST(AttentionPictures, OfSeveralLayersAreThoseOfEach) {
   }
 }
 
+TEST(AttentionPictures, OneMapIsTheMeanOfAllLayersOfAPair) {
+  const TextModel model = small_transformer_model();
+  const Trace trace = given_trace(model, "abcd", "ef");
+  const SequencePair cross{"target", "source"};
+  const std::vector<AttentionLayer> layers = layers_between(trace.layers, cross);
+  ASSERT_GT(layers.size(), 1u);
+  const HeatMap map = mean_picture(model, trace, cross);
+  EXPECT_EQ(map.title, fmt::format("target -> source, mean of {} layers", layers.size()));
+  EXPECT_EQ(map.row_axis, "target");
+  EXPECT_EQ(map.column_axis, "source");
+  const auto each = attention_pictures(model, trace, layers);
+  EXPECT_EQ(map.rows, each[0].rows);
+  for (size_t row = 0; row < map.rows.size(); ++row) {
+    for (size_t column = 0; column < map.columns.size(); ++column) {
+      float sum = 0;
+      for (const HeatMap& layer : each) sum += layer.at(row, column);
+      EXPECT_NEAR(map.at(row, column), sum / static_cast<float>(layers.size()), 1e-6);
+    }
+  }
+  EXPECT_NE(draw_maps({&map, 1}, PictureFormat::kTerminal)
+                .find("mean of 2 layers\ntarget \u2193 source \u2192\n"),
+            std::string::npos);
+}
+
 TEST(AttentionPictures, EntropyIsAMapOfLayersAndHeads) {
   const TextModel model = small_transformer_model();
   const Trace trace = given_trace(model, "abcd", "ef");

@@ -36,7 +36,7 @@ std::string long_text(size_t length) {
 }
 
 // The rank and the probability of the token that was written, from all logits of a position.
-void expect_written(const LensCell& cell, std::span<const float> logits, int32_t written) {
+void expect_written(const Candidates& cell, std::span<const float> logits, int32_t written) {
   const float own = logits[static_cast<size_t>(written)];
   size_t rank = 1;
   double sum = 0;
@@ -61,7 +61,7 @@ void expect_own_output(const TextModel& model, const Trace& trace) {
   const size_t last = lens.stages.size() - 1;
   ASSERT_EQ(lens.positions(), logits.rows());
   for (size_t i = 0; i < logits.rows(); ++i) {
-    const LensCell& cell = lens.at(last, i);
+    const Candidates& cell = lens.at(last, i);
     ASSERT_EQ(cell.likeliest.size(), top);
     for (size_t j = 0; j < top; ++j) {
       EXPECT_EQ(cell.likeliest[j].id, ids[i * top + j]);
@@ -135,13 +135,13 @@ TEST(LogitLens, SaysWhereTheWrittenTokenStands) {
   const LogitLens lens = logit_lens(model, trace, all);
   for (size_t stage = 0; stage < lens.stages.size(); ++stage) {
     for (size_t i = 0; i < lens.positions(); ++i) {
-      const LensCell& cell = lens.at(stage, i);
+      const Candidates& cell = lens.at(stage, i);
       ASSERT_EQ(cell.likeliest.size(), all);
-      const LensToken& own = cell.likeliest[cell.rank - 1];
+      const CandidateToken& own = cell.likeliest[cell.rank - 1];
       EXPECT_EQ(own.text, lens.written[i]);
       EXPECT_NEAR(own.probability, cell.probability, 1e-6f);
       float sum = 0;
-      for (const LensToken& token : cell.likeliest) sum += token.probability;
+      for (const CandidateToken& token : cell.likeliest) sum += token.probability;
       EXPECT_NEAR(sum, 1.0f, 1e-5f);
     }
   }

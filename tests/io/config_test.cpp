@@ -234,11 +234,11 @@ TEST(Config, TextThatCannotBeParsedSaysWhere) {
   const auto message = [&](const char* text) {
     return message_of<FormatError>([&] { read_json(run, text, "config.json"); });
   };
-  EXPECT_EQ(message(""), "config.json: not JSON: it is empty; copy the file anew");
+  EXPECT_EQ(message(""), "config.json: not JSON: it is empty; copy the file again");
   EXPECT_EQ(message("{\"steps\": 1,\n"),
-            "config.json: not JSON: it is cut off; copy the file anew");
+            "config.json: not JSON: it is cut off; copy the file again");
   EXPECT_EQ(message("{\n\"steps\" 1}"),
-            "config.json: not JSON at line 2, near '1'; mend it or copy the file anew");
+            "config.json: not JSON at line 2, near '1'; repair it or copy the file again");
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_THROW(read_json(run, deep, "x"), FormatError);
   EXPECT_THROW(read_yaml(run, deep, "x"), FormatError);

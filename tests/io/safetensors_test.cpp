@@ -132,9 +132,10 @@ TEST_F(Safetensors, WidensEveryHalf) {
 }
 
 TEST_F(Safetensors, NamesWhatIsWrongWithTheFile) {
-  EXPECT_EQ(refusal(""), "0 bytes are too few for a safetensors file; it is cut off, copy it anew");
+  EXPECT_EQ(refusal(""),
+            "0 bytes are too few for a safetensors file; it is cut off, copy it again");
   EXPECT_EQ(refusal(std::string("\x10\0\0\0\0\0\0", 7)),
-            "7 bytes are too few for a safetensors file; it is cut off, copy it anew");
+            "7 bytes are too few for a safetensors file; it is cut off, copy it again");
   EXPECT_NE(refusal(std::string(8, '\xff')).find("announces a header of 18446744073709551615"),
             std::string::npos);
   EXPECT_NE(refusal(with_length("{}").substr(0, 9)).find("a header of 2 bytes but has 9 in all"),
@@ -166,7 +167,7 @@ TEST_F(Safetensors, NamesWhatIsWrongWithATensor) {
             "in the header, 'x' has the unknown dtype 'F33'");
   EXPECT_EQ(
       of(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", 4),
-      "in the header, 'x' lies at 0 to 8 of 4 bytes of data; the file is cut off, copy it anew");
+      "in the header, 'x' lies at 0 to 8 of 4 bytes of data; the file is cut off, copy it again");
   EXPECT_EQ(of(R"("dtype":"F32","shape":[2],"data_offsets":[8,0])", 8),
             "in the header, 'x' lies at 8 to 0 of 8 bytes of data");
   EXPECT_EQ(of(R"("dtype":"F32","shape":[2],"data_offsets":[4,12])", 12),

@@ -39,6 +39,36 @@ TEST(RowSums, AddsUpTheRowsOfEachId) {
   });
 }
 
+TEST(RowSums, TakeFactorsOfSharedRows) {
+  for_each_target([] {
+    RowSums sums;
+    for (const auto& [count, table] : {std::pair<size_t, size_t>{1, 4}, {50, 7}, {3000, 900}}) {
+      const std::vector<int32_t> ids = repeating_ids(count, table);
+      const TestRows values(20, 13, count);
+      std::vector<float> factors;
+      std::vector<int32_t> sources;
+      std::map<size_t, std::vector<double>> expected;
+      for (size_t i = 0; i < count; ++i) {
+        factors.push_back(static_cast<float>(i % 11) - 5.0f);
+        sources.push_back(static_cast<int32_t>(i * 7 % 20));
+        auto& row = expected[static_cast<size_t>(ids[i])];
+        row.resize(13);
+        for (size_t k = 0; k < 13; ++k) {
+          row[k] += double{factors[i]} * double{values(static_cast<size_t>(sources[i]), k)};
+        }
+      }
+      sums.add_up(ids, factors, sources, values, table);
+      ASSERT_EQ(sums.count(), expected.size());
+      for (size_t i = 0; i < sums.count(); ++i) {
+        const auto found = expected.find(sums.row(i));
+        ASSERT_NE(found, expected.end());
+        for (size_t k = 0; k < 13; ++k) EXPECT_NEAR(sums.sum(i)[k], found->second[k], 1e-4);
+        expected.erase(found);
+      }
+    }
+  });
+}
+
 TEST(RowSums, HaveTheSameBitsAndOrderOnAnyThreads) {
   const std::vector<int32_t> ids = repeating_ids(5000, 300);
   expect_same_bits_on_any_threads([&] {

@@ -83,6 +83,26 @@ Expected plain_word_context(const WordContexts& c, const TestRows& x, const Test
   return e;
 }
 
+// Writes each output's gradient to its row of dy, also where it is a slope times a sum.
+WordContextLoss run(const Windows& windows, const TestRows& x, const TestRows& y,
+                    std::vector<float>& dx, TestRows& dy) {
+  const size_t positions = windows.begin.size();
+  if (!windows.together) {
+    return word_context(windows.contexts(), x, y, dx.data(), {.rows = dy});
+  }
+  TestRows sums(positions, x.width(), 4);
+  std::vector<float> slopes(windows.outputs.size(), 77.0f);
+  const WordContextLoss loss =
+      word_context(windows.contexts(), x, y, dx.data(), {.slopes = slopes.data(), .sums = sums});
+  EXPECT_TRUE(sums.frame_is_intact());
+  for (size_t p = 0; p < positions; ++p) {
+    for (size_t o = windows.first_output[p]; o < windows.first_output[p + 1]; ++o) {
+      for (size_t k = 0; k < x.width(); ++k) dy(o, k) = slopes[o] * sums(p, k);
+    }
+  }
+  return loss;
+}
+
 TEST(WordContext, IsThatOfPlainLoops) {
   for_each_target([] {
     for (const bool together : {false, true}) {
@@ -97,7 +117,7 @@ TEST(WordContext, IsThatOfPlainLoops) {
         const TestRows x(positions, width, 1), y(30, width, 2);
         std::vector<float> dx(positions * width, 77.0f);
         TestRows dy(windows.outputs.size(), width, 3);
-        const WordContextLoss loss = word_context(windows.contexts(), x, y, dx.data(), dy);
+        const WordContextLoss loss = run(windows, x, y, dx, dy);
         const Expected expected = plain_word_context(windows.contexts(), x, y);
         EXPECT_NEAR(loss.sum, expected.sum, 1e-5 * (1 + expected.sum));
         EXPECT_EQ(loss.count, expected.count);
@@ -117,7 +137,7 @@ TEST(WordContext, HasTheSameBitsOnAnyThreads) {
     expect_same_bits_on_any_threads([&] {
       std::vector<float> dx(500 * 37);
       TestRows dy(windows.outputs.size(), 37, 3);
-      const WordContextLoss loss = word_context(windows.contexts(), x, y, dx.data(), dy);
+      const WordContextLoss loss = run(windows, x, y, dx, dy);
       for (size_t i = 0; i < dy.count(); ++i) {
         for (size_t j = 0; j < dy.width(); ++j) dx.push_back(dy(i, j));
       }

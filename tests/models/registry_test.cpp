@@ -64,6 +64,7 @@ std::vector<float> outputs(const Model& model) {
   if (model.generator() != nullptr) add(model.generator()->logits(inputs, written));
   if (model.classifier() != nullptr) add(model.classifier()->label_logits(inputs));
   if (model.tagger() != nullptr) add(model.tagger()->tag_scores(inputs).values);
+  if (model.tagger() != nullptr) add(model.tagger()->decode_tags(inputs).probabilities);
   if (model.regressor() != nullptr) add(model.regressor()->standard_numbers(inputs));
   if (model.masked_predictor() != nullptr) {
     const std::vector<int32_t> rows = {4, 0};
@@ -276,14 +277,14 @@ class EveryKindTrains : public EveryKind {
     if (has("label")) {
       c.data.label = directory / "train.label", c.data.valid_label = directory / "valid.label";
       for (const auto& [file, lines] : {std::pair(c.data.label, 200), {c.data.valid_label, 20}}) {
-        std::ofstream labels(file);
+        std::ofstream labels(file.front());
         for (int i = 0; i < lines; ++i) labels << (i % 2 == 0 ? "even\n" : "odd\n");
       }
     }
     const auto write = [&](auto& setting, auto& valid, const char* odd, const char* even) {
       setting = directory / "train.answers", valid = directory / "valid.answers";
       for (const auto& [file, lines] : {std::pair(setting, 200), {valid, 20}}) {
-        std::ofstream answers(file);
+        std::ofstream answers(file.front());
         for (int i = 0; i < lines; ++i) answers << (i % 2 == 0 ? even : odd) << "\n";
       }
     };

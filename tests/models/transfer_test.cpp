@@ -8,6 +8,7 @@
 
 #include "attend/models/gpt.h"
 #include "attend/models/label.h"
+#include "attend/models/tagger.h"
 #include "tests/errors.h"
 #include "tests/files.h"
 #include "tests/models/small_settings.h"
@@ -170,6 +171,35 @@ TEST_F(Transfers, LabelsAreMatchedByTheirText) {
   };
   EXPECT_EQ(row(to, "good"), row(base, "good"));
   EXPECT_NE(row(to, "fair"), row(base, "bad"));
+}
+
+// A weight for two tags is taken where both models know both.
+TEST_F(Transfers, TransitionsAreMatchedByTheTextOfBothTags) {
+  ModelConfig config("tagger");
+  config.settings.as<TaggerConfig>().output = TagOutput::kCrf;
+  const TextModel base = transfer_model(config, {.labels = {"bad", "good", "bad", "dull"}});
+  const TextModel to =
+      transfer_model(config, {.labels = {"good", "fair", "good", "bad", "new"}, .seed = 2});
+  const std::vector<float> fresh = transfer_tensor(to, "crf.transitions").to_vector();
+  const TransferReport report = transfer_weights(saved(base), to);
+  ASSERT_EQ(report.taken_in_part.size(), 5u);  // of the output layer, two tables; of the CRF, three
+  for (const TransferReport::Part& part : report.taken_in_part) EXPECT_EQ(part.rows, 2u);
+  const auto number = [](const TextModel& model, const char* tag) {
+    return static_cast<size_t>(model.tokenizer("tags").encode(tag).front() - kSpecialTokens);
+  };
+  const auto value = [&](const TextModel& model, const char* before, const char* after) {
+    const Tensor x = transfer_tensor(model, "crf.transitions");
+    return x.data()[number(model, before) * x.width() + number(model, after)];
+  };
+  for (const char* before : {"bad", "good"}) {
+    for (const char* after : {"bad", "good"}) {
+      EXPECT_EQ(value(to, before, after), value(base, before, after));
+    }
+    EXPECT_EQ(transfer_tensor(to, "crf.start").data()[number(to, before)],
+              transfer_tensor(base, "crf.start").data()[number(base, before)]);
+  }
+  EXPECT_EQ(value(to, "fair", "good"), fresh[number(to, "fair") * 4 + number(to, "good")]);
+  EXPECT_EQ(value(to, "good", "new"), fresh[number(to, "good") * 4 + number(to, "new")]);
 }
 
 TEST_F(Transfers, TopLayersCanStayNew) {

@@ -50,8 +50,8 @@ TEST_F(ExplorerTest, DescribesItsModels) {
   EXPECT_EQ(models[0]["lens"], true);
   EXPECT_EQ(models[1]["lens"], false);
   EXPECT_EQ(models[0]["sequences"], Json::parse(R"([
-      {"name": "source", "kind": "tokens", "written": false},
-      {"name": "target", "kind": "tokens", "written": true}])"));
+      {"name": "source", "kind": "tokens", "tokenizer": "character", "written": false},
+      {"name": "target", "kind": "tokens", "tokenizer": "character", "written": true}])"));
   EXPECT_TRUE(models[1]["layers"].empty());
 }
 
@@ -279,7 +279,7 @@ TEST_F(ExplorerTest, LabelModelsShowTheirText) {
   const Json model = Json::parse(explorer.models())["models"][0];
   EXPECT_EQ(model["writes"], false);
   EXPECT_EQ(model["sequences"][1], Json::parse(R"(
-      {"name": "label", "kind": "label", "written": true})"));
+      {"name": "label", "kind": "label", "tokenizer": "character", "written": true})"));
   const auto all = events(explorer, {{"texts", {{"text", "abc"}}}});
   ASSERT_EQ(all.back()["event"], "done");
   const size_t run = all[0]["run"];

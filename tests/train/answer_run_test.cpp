@@ -1,14 +1,18 @@
 // Runs of models that answer: labels, tags, numbers, hidden tokens, of a text or of two.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "attend/base/files.h"
 #include "attend/base/parallel.h"
 #include "attend/models/bert.h"
 #include "attend/models/label.h"
 #include "attend/models/regression.h"
 #include "attend/models/tagger.h"
 #include "attend/tensor/tape.h"
+#include "attend/train/choices.h"
 #include "tests/errors.h"
 #include "tests/files.h"
 #include "tests/train/small_run.h"
@@ -99,6 +103,29 @@ class AnswerRuns : public DirectoryTest {
     c.data.tags = column("train", "tags"), c.data.valid_tags = column("valid", "tags");
     return c;
   }
+  RunConfig chain(const std::string& name = "model") const {
+    RunConfig c = tags(name);
+    c.model.settings.as<TaggerConfig>().output = TagOutput::kCrf;
+    return c;
+  }
+  // Tags of spans for the words of a file, with another tag for its first word where that is given.
+  fs::path span_tags_of(const char* file, const std::string& first = "") const {
+    const fs::path made = directory_ / (file + std::string(".spans") + first);
+    std::ofstream out(made);
+    LineReader lines(column(file, "tags"));
+    for (bool begun = false; lines.next(); begun = true) {
+      std::string tags, before;
+      std::istringstream words{std::string(lines.line())};
+      for (std::string tag; words >> tag; before = tag) {
+        tags += (before.empty() ? "" : " ") + std::string(tag == "low"       ? "O"
+                                                          : before == "high" ? "I-X"
+                                                                             : "B-X");
+      }
+      if (!begun && !first.empty()) tags.replace(0, std::min(tags.find(' '), tags.size()), first);
+      out << tags << "\n";
+    }
+    return made;
+  }
 };
 
 TEST_F(AnswerRuns, HaveTheSameBitsForAnyThreadsAndAfterAStop) {
@@ -107,7 +134,8 @@ TEST_F(AnswerRuns, HaveTheSameBitsForAnyThreadsAndAfterAStop) {
       [&](const std::string& name) { return masked(true, name); },
       [&](const std::string& name) { return regression(name); },
       [&](const std::string& name) { return labels(true, name); },
-      [&](const std::string& name) { return tags(name); }};
+      [&](const std::string& name) { return tags(name); },
+      [&](const std::string& name) { return chain(name); }};
   for (size_t kind = 0; kind < std::size(kinds); ++kind) {
     SCOPED_TRACE(kind);
     const auto name = [&](int threads) { return fmt::format("run {} {}", kind, threads); };
@@ -132,7 +160,7 @@ TEST_F(AnswerRuns, NumbersAreStandardisedOnce) {
   RunConfig config = regression();
   run(config);
   std::vector<double> numbers;
-  LineReader lines(config.data.number);
+  LineReader lines(config.data.number.front());
   while (lines.next()) numbers.push_back(std::stod(std::string(lines.line())));
   double mean = 0, squares = 0;
   for (const double x : numbers) mean += x / static_cast<double>(numbers.size());
@@ -230,6 +258,111 @@ TEST_F(AnswerRuns, LongTextsAreLeftOutAndCounted) {
   const std::atomic<bool> never{false};
   run_training(config, messages, never);
   EXPECT_TRUE(messages.has("left out: 0 empty, 1 too long")) << messages.text;
+}
+
+// What the tags of the training text follow is stored with the model, and kept in a run that is
+// resumed.
+TEST_F(AnswerRuns, TagsHaveAScheme) {
+  RunConfig config = chain();
+  config.data.tags = span_tags_of("train"), config.data.valid_tags = span_tags_of("valid");
+  config.validation.metric = Metric::kAccuracy;
+  const auto scheme = [&] {
+    return TextModel::load(config.out).config.settings.as<TaggerConfig>().scheme;
+  };
+  Messages messages;
+  run_training(config, messages, false);
+  EXPECT_TRUE(messages.has("tags: all follow iob2")) << messages.text;
+  EXPECT_EQ(scheme(), TagScheme::kIob2);
+  config.training.steps = 8;
+  EXPECT_EQ(run(config).step, 8);
+  EXPECT_EQ(scheme(), TagScheme::kIob2);
+  config.training.steps = 10;
+  config.model.settings.as<TaggerConfig>().scheme = TagScheme::kAny;
+  expect_error<ConfigError>([&] { run(config); },
+                            "trained with model.tagger.scheme = iob2, not any");
+
+  const auto scheme_of_run = [&](const char* name, const TextFiles& tags,
+                                 std::optional<TagScheme> given = {}) {
+    RunConfig other = chain(name);
+    other.data.tags = tags;
+    other.data.valid_text.clear(), other.data.valid_tags.clear();
+    other.data.held_out = 0, other.validation.metric = Metric::kLoss;
+    other.model.settings.as<TaggerConfig>().scheme = given;
+    run(other);
+    return TextModel::load(other.out).config.settings.as<TaggerConfig>().scheme;
+  };
+  EXPECT_EQ(scheme_of_run("words", config.data.tags, TagScheme::kAny), TagScheme::kAny);
+  std::string spans = file_contents(config.data.tags.front());
+  std::ranges::replace(spans, 'B', 'I');  // no span follows another
+  std::ofstream(directory_ / "iob1.spans") << spans;
+  EXPECT_EQ(scheme_of_run("iob1", directory_ / "iob1.spans"), TagScheme::kIob1);
+  EXPECT_EQ(scheme_of_run("both", span_tags_of("train", "I-X")), TagScheme::kAny)
+      << "one span begins with I, the others with B";
+  EXPECT_EQ(scheme_of_run("iobes", span_tags_of("train", "S-X")), TagScheme::kAny)
+      << "the other spans have no end";
+  EXPECT_EQ(scheme_of_run("mistake", span_tags_of("train", "I-X"), TagScheme::kIob2),
+            TagScheme::kIob2)
+      << "mistakes in the text can be learned from";
+}
+
+TEST_F(AnswerRuns, TagsThatTrainingDidNotHaveAreWrong) {
+  RunConfig config = chain();
+  config.data.tags = span_tags_of("train"), config.data.valid_tags = span_tags_of("valid", "B-NEW");
+  for (const Metric metric : {Metric::kLoss, Metric::kAccuracy}) {
+    config.out = directory_ / std::string(name_of(metric));
+    config.validation.metric = metric;
+    const RunResult result = run(config);
+    EXPECT_TRUE(std::isfinite(result.best_score));
+    if (metric == Metric::kAccuracy) {
+      EXPECT_LT(result.best_score, 100);
+    }
+  }
+}
+
+TEST_F(AnswerRuns, ACrfRefusesWhatIsForSingleTagsBeforeAnythingIsWritten) {
+  RunConfig config = chain();
+  config.training.class_weights = {"auto"};
+  expect_error<ConfigError>([&] { run(config); }, "set model.tagger.output to softmax");
+  EXPECT_FALSE(fs::exists(config.out / "config.json"));
+  config.training.class_weights = {};
+  config.training.label_smoothing = 0.1f;
+  expect_error<ConfigError>([&] { run(config); }, "training.label_smoothing is for tags");
+}
+
+// A conditional random field around the encoder of a model that gives each tag by itself.
+TEST_F(AnswerRuns, ACrfStartsFromAnotherModel) {
+  RunConfig first = tags("first");
+  first.data.tags = span_tags_of("train"), first.data.valid_tags = span_tags_of("valid");
+  run(first);
+  RunConfig asked;
+  asked.out = directory_ / "second";
+  asked.data = first.data;
+  asked.init_from = first.out;
+  asked.model = ModelConfig("tagger");
+  asked.model.settings.as<TaggerConfig>().output = TagOutput::kCrf;
+  asked.training.steps = 4;
+  asked.batch.tokens = 200;
+  GivenSettings given;
+  for (const char* path : {"model.kind", "model.tagger.output", "training.steps", "batch.tokens"}) {
+    given.add(path);
+  }
+  const RunConfig second = choose_settings(asked, given).config;
+  Messages messages;
+  run_training(second, messages, false);
+  EXPECT_TRUE(messages.has("start: new 3: crf 3")) << messages.text;
+  const auto config = TextModel::load(second.out).config.settings.as<TaggerConfig>();
+  EXPECT_EQ(config.output, TagOutput::kCrf);
+  EXPECT_EQ(config.encoder.kind.name, "bert");
+  EXPECT_EQ(config.encoder.settings.as<BertConfig>().width, 16u);
+
+  // The scheme is that of the new text, not that of the base's.
+  RunConfig third = asked;
+  third.out = directory_ / "third";
+  third.init_from = second.out;
+  third.model = ModelConfig();
+  third.data.tags = column("train", "tags"), third.data.valid_tags = column("valid", "tags");
+  run(choose_settings(third, {}).config);
+  EXPECT_EQ(TextModel::load(third.out).config.settings.as<TaggerConfig>().scheme, TagScheme::kAny);
 }
 
 TEST_F(AnswerRuns, TagsNeedATextForEachWord) {

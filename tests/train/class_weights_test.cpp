@@ -33,7 +33,7 @@ TEST(ClassWeights, AutoGivesAllLabelsTheSameWeightTogether) {
   EXPECT_EQ(weight({"spam=3"}, "ham"), 1.0f);
   EXPECT_FALSE(class_weights({}, corpus, "label", *labels).defined());
   expect_error<ConfigError>([&] { weight({"eggs=3"}, "ham"); },
-                            "names 'eggs', but no label of the training text is that");
+                            "names 'eggs', but the training text has no such label");
   const std::vector<std::string> wrong = {"spam"};
   expect_error<ConfigError>([&] { check_class_weights(wrong); }, "give auto, or a label");
 }

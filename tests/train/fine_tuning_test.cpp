@@ -147,7 +147,7 @@ TEST_F(FineTunedRun, StartsFromACheckpointAsWell) {
   config.training.frozen = {"encoder"};
   run(config);
   const SafetensorsFile at_4(config.init_from / kTrainingTensors);
-  EXPECT_EQ(at_4.read(kWeightsPrefix + "embedding.weight").to_vector(),
+  EXPECT_EQ(at_4.read(std::string(kWeightsPrefix) + "embedding.weight").to_vector(),
             tuned_values(TextModel::load(config.out), "encoder.embedding.weight"));
 }
 

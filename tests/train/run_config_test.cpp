@@ -100,7 +100,7 @@ TEST_F(OldRunConfig, TheEncoderOfALabelModelMovesWithin) {
   EXPECT_EQ(label.pooling, LabelPooling::kAttention);
   EXPECT_EQ(label.unused_outputs, static_cast<size_t>(kSpecialTokens)) << "of a trained one";
   EXPECT_EQ(config.out, "a: b");
-  EXPECT_EQ(config.data.source, "x.tsv");
+  EXPECT_EQ(config.data.source, TextFiles("x.tsv"));
   EXPECT_EQ(read("model: {kind: label, label: {encoder: conv}}\n")
                 .model.settings.as<LabelConfig>()
                 .unused_outputs,

@@ -85,7 +85,7 @@ TEST(RunDirectory, TheUsersTokenizersStay) {
   prepare(config);
   EXPECT_EQ(contents(model.tokenizer()), own);
   const fs::path moved = directory.path() / "moved.src";
-  fs::rename(config.data.source, moved);
+  fs::rename(config.data.source.front(), moved);
   config.data.source = moved;
   Messages planned;
   EXPECT_EQ(plan_training(config, planned).vocabularies.front().second, kSpecialTokens + 8);

@@ -95,7 +95,7 @@ TEST(RefusedRun, TextsThatCannotBeNameTheirFile) {
   config.data.longest = 1;
   refused("over 1 source or 1 target tokens (data.longest)");
   config = small_run(directory.path());
-  std::ofstream(config.data.target, std::ios::app) << "more\n";
+  std::ofstream(config.data.target.front(), std::ios::app) << "more\n";
   refused("train.tgt has 201");
 }
 

@@ -143,7 +143,7 @@ TEST(Run, StoresSnapshotsAsItLearns) {
   EXPECT_EQ(snapshot_steps(model), (std::vector<int64_t>{2, 4, 6}));
   const Snapshot first(model, 2), last(model, 6);
   ASSERT_EQ(last.sentences(), 2u);
-  std::ifstream valid(config.data.valid_source);
+  std::ifstream valid(config.data.valid_source.front());
   std::string line;
   std::getline(valid, line);
   const TextModel text = TextModel::load(config.out);
@@ -390,7 +390,8 @@ TEST(Run, APlanKnowsTheModelAndTheData) {
 TEST(Run, TheHelpSaysWhatASettingDoes) {
   std::map<std::string, std::string> help;
   for (const Flag& flag : flags_of(RunConfig())) help[flag.path] = flag.help;
-  EXPECT_EQ(help["training.seed"], "seed of weights and dropout; batch.seed is that of the data's order");
+  EXPECT_EQ(help["training.seed"],
+            "seed of weights and dropout; batch.seed is that of the data's order");
   EXPECT_EQ(help["validation.sentences"], "sentences to decode at most; 0: all");
   EXPECT_EQ(help["memory"], "such as 4GB: batches are sized to fit; 0: use batch.tokens");
 }

@@ -29,6 +29,11 @@ inline void write_pairs(const fs::path& source, const fs::path& target, size_t c
   }
 }
 
+inline void write_pairs(const TextFiles& source, const TextFiles& target, size_t count,
+                        uint64_t seed) {
+  write_pairs(source.front(), target.front(), count, seed);
+}
+
 inline TransformerConfig& transformer(RunConfig& config) {
   return config.model.settings.as<TransformerConfig>();
 }

@@ -33,11 +33,16 @@ TEST(Task, FollowsFromWhatTheModelReadsAndWrites) {
 TEST(Task, DataOfAnotherTaskAreRefusedWithWhatWouldFit) {
   RunConfig config;
   config.out = "model";
-  config.data.text = {"reviews"};
+  config.model = ModelConfig("bert");
+  config.data.source = "reviews", config.data.target = "answers";
   expect_error<ConfigError>([&] { config.check(); },
-                            "the model needs source and target (task translate), but the data has "
-                            "text (task language_model); give --source FILE --target FILE, or "
-                            "choose another model with --preset: gpt-nano, ");
+                            "the model needs text (task masked), but the data has source and "
+                            "target (task translate); give --text FILE, or choose another model "
+                            "with --preset: ");
+  config = {};
+  config.out = "model";
+  config.data.text = {"reviews"};
+  EXPECT_EQ(task_of(config, signature_of(config.model)).name, "span_corruption");
   config.data.label = "stars";  // from the encoder of the same model
   EXPECT_EQ(fitted(config).model.kind.name, "label");
   EXPECT_NO_THROW(config.check());

@@ -35,5 +35,42 @@ TEST(TimePlan, RefusesATimeThatIsTooShort) {
   expect_error<ConfigError>([&] { run(config); }, "is too little time");
 }
 
+TEST(TimeKeeper, LeavesAPlanThatEndsInTime) {
+  TimeKeeper keeper(100);
+  EXPECT_EQ(keeper.revised(0, 970, 2), std::nullopt);
+  for (int64_t step = 100; step <= 970; step += 100) {
+    EXPECT_EQ(keeper.revised(step, 970, 2 + 0.098 * static_cast<double>(step)), std::nullopt);
+  }
+  EXPECT_EQ(TimeKeeper().revised(10, 1000, 1e6), std::nullopt);
+}
+
+// A machine whose speed changes: each plan follows from what was seen, and the last ends in time.
+TEST(TimeKeeper, EndsInTimeOnAMachineThatSlowsDownOrSpeedsUp) {
+  for (const double factor : {0.5, 0.8, 1.3, 2.0}) {
+    TimeKeeper keeper(100);
+    int64_t steps = 900, revisions = 0;
+    double seconds = 5;
+    keeper.revised(0, steps, seconds);
+    for (int64_t step = 1; step <= steps; ++step) {
+      seconds += 0.1 * (step > 200 ? factor : 1.0);
+      if (step % 45 != 0) continue;
+      const auto revised = keeper.revised(step, steps, seconds);
+      if (!revised) continue;
+      EXPECT_GT(*revised, step);
+      steps = *revised;
+      ++revisions;
+    }
+    EXPECT_GE(revisions, 1) << factor;
+    EXPECT_LT(revisions, 12) << factor;
+    EXPECT_NEAR(seconds, 97.5, 4) << factor;
+  }
+}
+
+TEST(TimeKeeper, EndsSoonWhereTheTimeIsOver) {
+  TimeKeeper keeper(10);
+  keeper.revised(0, 100, 1);
+  EXPECT_EQ(keeper.revised(10, 100, 50), 11);
+}
+
 }  // namespace
 }  // namespace attend

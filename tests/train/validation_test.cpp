@@ -62,10 +62,10 @@ TEST(Validation, LinesPastTheLearnedPositionsAreLeftOut) {
   transformer(config).positions = PositionScheme::kLearned;
   transformer(config).max_length = 6;
   config.training.steps = 8;
-  std::ofstream(config.data.source, std::ios::app) << "abcdea\n";
-  std::ofstream(config.data.target, std::ios::app) << "a\n";
-  std::ofstream(config.data.valid_source, std::ios::app) << "abcdea\nabcde\nabcdeabcde\n";
-  std::ofstream(config.data.valid_target, std::ios::app) << "a\na\na\n";
+  std::ofstream(config.data.source.front(), std::ios::app) << "abcdea\n";
+  std::ofstream(config.data.target.front(), std::ios::app) << "a\n";
+  std::ofstream(config.data.valid_source.front(), std::ios::app) << "abcdea\nabcde\nabcdeabcde\n";
+  std::ofstream(config.data.valid_target.front(), std::ios::app) << "a\na\na\n";
   Messages messages;
   EXPECT_EQ(run_training(config, messages, false).best_step, 8);
   EXPECT_TRUE(messages.has("data: at most 5 source tokens, not 256")) << messages.text;
@@ -102,8 +102,8 @@ TEST(Validation, ScoresOfOneFingerprintCanBeCompared) {
   RunConfig loss = config;
   loss.validation.metric = Metric::kLoss;
   const uint64_t of_loss = fingerprint(loss);
-  std::ofstream(config.data.valid_source, std::ios::app) << "abc\n";
-  std::ofstream(config.data.valid_target, std::ios::app) << "cba\n";
+  std::ofstream(config.data.valid_source.front(), std::ios::app) << "abc\n";
+  std::ofstream(config.data.valid_target.front(), std::ios::app) << "cba\n";
   EXPECT_NE(fingerprint(config), before);
   EXPECT_NE(fingerprint(loss), of_loss);
 }

@@ -22,7 +22,9 @@ std::string sealed(std::string bytes) {
   const size_t at = bytes.size() - sizeof footer;
   std::memcpy(&footer, bytes.data() + at, sizeof footer);
   const uint64_t columns = footer.columns % (kMostColumns + 1);
-  const uint64_t table = footer.records * table_bytes(columns) + columns * sizeof(ColumnDescriptor);
+  const uint64_t parts = std::min<uint64_t>(footer.parts, at) * sizeof(uint64_t);
+  const uint64_t table =
+      footer.records * table_bytes(columns) + columns * sizeof(ColumnDescriptor) + parts;
   if (footer.records < at && table <= at) {
     footer.table_hash = hash_of(std::string_view(bytes).substr(at - table, table));
     std::memcpy(bytes.data() + at, &footer, sizeof footer);
@@ -51,6 +53,7 @@ void take_corpus(std::string_view bytes) {
     corpus.line(record);
     lengths.rows(record);
   }
+  require(corpus.parts().back() == corpus.size(), "the last part ends with the last record");
   require(ids.size() == items, "a record has the items that its lengths say");
   std::vector<uint32_t> all(corpus.size());
   std::iota(all.begin(), all.end(), 0u);

@@ -1,7 +1,7 @@
 // What a page may ask of the explorer: runs as JSON, and parameters of what it wants to see.
 //
 //   first line   the path's last part and its parameters, such as map?layer=decoder.0.cross&head=1
-//   rest         the request of a run, which comes first
+//   rest         the request of a run, which comes first; of points, where these are asked for
 #include "attend/serve/explorer.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attend/inspect/snapshot.h"
+#include "tests/decode/filling_model.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/small_models.h"
 #include "tests/fuzz/target.h"
@@ -31,6 +32,8 @@ struct Page {
       const Trace sentences[] = {given_trace(model, "ab", "b")};
       write_snapshot(directory, 3, model, sentences);
     }
+    paths.push_back(scratch.path() / "masked");
+    save(filling(), {paths.back()});
     explorer = std::make_unique<Explorer>(paths);
   }
 };
@@ -64,6 +67,9 @@ void ask(Explorer& explorer, std::string_view what, const Explorer::Parameters& 
   if (what == "thumbnails") explorer.thumbnails(run, parameters);
   if (what == "lens") explorer.lens(run, parameters);
   if (what == "cell") explorer.cell(run, parameters);
+  if (what == "masked") explorer.masked(run, parameters);
+  if (what == "labels") explorer.labels(run, parameters);
+  if (what == "change") explorer.change(run, parameters);
   if (what == "run") explorer.run(run);
   if (what == "models") explorer.models();
   if (what == "training") explorer.training(model, parameters);
@@ -104,6 +110,15 @@ constexpr std::pair<std::string_view, std::string_view> kSeeds[] = {
     {"saliency?method=gradient", R"({"model":5,"texts":{"text":"ab"},"output":"a"})"},
     {"sequences?path=1", R"({"model":5,"texts":{"text":"ab"},"start_ids":[5,6]})"},
     {"run", R"({"model":5,"texts":{"text":"ab"},"start":"c"})"},
+    {"labels?method=leave-out&labels=2", R"({"model":5,"texts":{"text":"ab"}})"},
+    {"labels?method=gradient&keys=text", R"({"model":5,"texts":{"text":"ab"},"output":"a"})"},
+    {"change?base=5", R"({"model":5,"texts":{"text":"ab"}})"},
+    {"change?base=1", R"({"model":0,"texts":{"source":"ab"},"output":"b"})"},
+    {"masked?top=3", R"({"model":10,"texts":{"text":"the cat"}})"},
+    // Points.
+    {"points", R"({"model":5,"of":"lines","lines":"ab\tx\nba\ty\n\nb\tx"})"},
+    {"points", R"({"model":0,"of":"words","method":"pca","most":5})"},
+    {"points", R"({"model":1,"of":"texts","perplexity":3,"seed":2})"},
     // Language models, which read what they write.
     {"lens?top=3", R"({"model":6,"texts":{},"output":"abc"})"},
     {"map?layer=layers.0.self&head=max",
@@ -143,6 +158,11 @@ void take_page(std::string_view bytes) {
   const size_t end = std::min(bytes.find('\n'), bytes.size());
   const std::string_view asked = bytes.substr(0, end);
   size_t events = 0, run = 0;
+  if (asked == "points") {
+    page.explorer->points(bytes.substr(std::min(end + 1, bytes.size())),
+                          [&](const std::string&) { return ++events < 40; });
+    return;
+  }
   page.explorer->start_run(bytes.substr(std::min(end + 1, bytes.size())),
                            [&](const std::string& line) {
                              if (events == 0) run = number_after(line, "\"run\":");

@@ -1,4 +1,4 @@
-#include "attend/inspect/lens_page.h"
+#include "attend/inspect/token_table_page.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "attend/base/base64.h"
 #include "attend/base/sha256.h"
 #include "attend/inspect/colour_scale.h"
-#include "attend/inspect/lens_pictures.h"
 #include "attend/inspect/svg_map.h"
 #include "attend/inspect/text_width.h"
 
@@ -18,9 +17,10 @@ namespace {
 
 constexpr int kProbabilitySteps = 16;  // of colour, each a class
 constexpr size_t kMostColumns = 14;
-constexpr double kCharacter = 7.4, kLine = 22, kMargin = 12, kPadding = 8;  // pixels
+constexpr double kTableCharacter = 7.4, kTableLine = 22, kTableMargin = 12,
+                 kTablePadding = 8;  // pixels
 
-int step_of(float probability) {
+int probability_step(float probability) {
   return static_cast<int>(std::lround(std::clamp(probability, 0.0f, 1.0f) * kProbabilitySteps));
 }
 
@@ -43,55 +43,37 @@ std::string colours(Theme theme, std::string_view property) {
 
 std::string shown(const std::string& text) { return xml_escaped(isolated(visible(text))); }
 
-// What a cell says when it is pointed at.
-std::string description(const LogitLens& lens, size_t stage, size_t position) {
-  const LensCell& cell = lens.at(stage, position);
-  std::string text = fmt::format("{} after {}", lens.stages[stage], shown(lens.items[position]));
-  for (const LensToken& token : cell.likeliest) {
-    text += fmt::format("\n{}  {:.3f}", shown(token.text), token.probability);
-  }
-  return text + fmt::format("\nnext: {}, rank {}, probability {:.3g}",
-                            shown(lens.written[position]), cell.rank, cell.probability);
-}
-
-std::string best_of(const LensCell& cell) {
-  return cell.likeliest.empty() ? "" : cell.likeliest.front().text;
-}
-
-float most_of(const LensCell& cell) {
-  return cell.likeliest.empty() ? 0.0f : cell.likeliest.front().probability;
-}
-
 // Where columns begin, and the last one ends.
 struct Layout {
   double left = 0;  // of the first cell
   std::vector<double> edges;
 
-  explicit Layout(const LogitLens& lens) {
-    size_t stage = 5;
-    for (const std::string& name : lens.stages) stage = std::max(stage, columns_of(name));
-    left = kMargin + static_cast<double>(stage) * kCharacter + kPadding;
+  explicit Layout(const TokenTable& table) {
+    size_t name = 5;
+    for (const std::string& each : table.names) name = std::max(name, columns_of(each));
+    left = kTableMargin + static_cast<double>(name) * kTableCharacter + kTablePadding;
     edges = {left};
-    for (size_t position = 0; position < lens.positions(); ++position) {
-      size_t most = std::max(columns_of(visible(lens.items[position])),
-                             columns_of(visible(lens.written[position])));
-      for (size_t s = 0; s < lens.stages.size(); ++s) {
-        most = std::max(most, columns_of(visible(best_of(lens.at(s, position)))));
-      }
-      const auto columns = static_cast<double>(std::clamp<size_t>(most, 2, kMostColumns));
-      edges.push_back(edges.back() + columns * kCharacter + 2 * kPadding);
+    for (size_t column = 0; column < table.columns(); ++column) {
+      size_t most = 2;
+      const auto see = [&](const std::string& text) {
+        most = std::max(most, columns_of(visible(text)));
+      };
+      for (const TokenTable::Line& line : table.below) see(line.texts[column]);
+      for (size_t row = 0; row < table.names.size(); ++row) see(table.at(row, column).text);
+      const auto columns = static_cast<double>(std::min(most, kMostColumns));
+      edges.push_back(edges.back() + columns * kTableCharacter + 2 * kTablePadding);
     }
   }
 };
 
-class LensDrawing {
+class TableDrawing {
  public:
-  explicit LensDrawing(const LogitLens& lens) : lens_(lens), layout_(lens) {}
+  explicit TableDrawing(const TokenTable& table) : table_(table), layout_(table) {}
 
   std::string svg() {
-    const size_t lines = lens_.stages.size() + 2;
-    const double width = layout_.edges.back() + kMargin;
-    const double height = 2 * kMargin + static_cast<double>(lines) * kLine;
+    const size_t lines = table_.names.size() + table_.below.size();
+    const double width = layout_.edges.back() + kTableMargin;
+    const double height = 2 * kTableMargin + static_cast<double>(lines) * kTableLine;
     write(R"x(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.0f}" height="{1:.0f}" )x"
           R"x(viewBox="0 0 {0:.0f} {1:.0f}" font-family="system-ui, sans-serif" font-size="12">)x"
           "\n",
@@ -102,9 +84,9 @@ class LensDrawing {
         "text{{fill:#ddd}}.name{{fill:#aaa}}{}}}</style>\n",
         colours(Theme::kLight, "fill"), colours(Theme::kDark, "fill"));
     write("<rect class=\"back\" fill=\"#fff\" width=\"100%\" height=\"100%\"/>\n");
-    for (size_t i = 0; i < lens_.stages.size(); ++i) stage(i);
-    names("reads", lens_.items, lens_.stages.size());
-    names("next", lens_.written, lens_.stages.size() + 1);
+    for (size_t row = 0; row < table_.names.size(); ++row) cells(row);
+    size_t line = table_.names.size();
+    for (const TokenTable::Line& below : table_.below) texts(below, line++);
     return text_ + "</svg>\n";
   }
 
@@ -114,12 +96,14 @@ class LensDrawing {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
-  static double top_of(size_t line) { return kMargin + static_cast<double>(line) * kLine; }
+  static double top_of(size_t line) {
+    return kTableMargin + static_cast<double>(line) * kTableLine;
+  }
 
   void name(const std::string& text, size_t line) {
     write(R"x(<text class="name" text-anchor="end" x="{:.1f}" y="{:.1f}">{}</text>)x"
           "\n",
-          layout_.left - kPadding, top_of(line) + 15, shown(text));
+          layout_.left - kTablePadding, top_of(line) + 15, shown(text));
   }
 
   void token(const std::string& text, size_t position, size_t line, const std::string& kind) {
@@ -128,31 +112,31 @@ class LensDrawing {
           top_of(line) + 15, shown(cut_to(visible(text), kMostColumns)));
   }
 
-  void stage(size_t stage) {
-    const size_t line = lens_.stages.size() - 1 - stage;
-    name(lens_.stages[stage], line);
-    for (size_t i = 0; i < lens_.positions(); ++i) {
-      const LensCell& cell = lens_.at(stage, i);
-      const int step = step_of(most_of(cell));
+  void cells(size_t row) {
+    name(table_.names[row], row);
+    for (size_t i = 0; i < table_.columns(); ++i) {
+      const TokenTable::Cell& cell = table_.at(row, i);
+      const int step = probability_step(cell.probability);
       const Rgb colour = colour_of(static_cast<float>(step) / kProbabilitySteps, Theme::kLight);
       write(R"x(<g><rect class="p{}" fill="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" )x"
             R"x(height="{}"><title>{}</title></rect>)x",
-            step, colour.text(), layout_.edges[i], top_of(line),
-            layout_.edges[i + 1] - layout_.edges[i] - 1, kLine - 1, description(lens_, stage, i));
-      token(best_of(cell), i, line,
+            step, colour.text(), layout_.edges[i], top_of(row),
+            layout_.edges[i + 1] - layout_.edges[i] - 1, kTableLine - 1,
+            xml_escaped(cell.description));
+      token(cell.text, i, row,
             fmt::format(R"x( class="t{}" fill="{}" pointer-events="none")x", step,
                         wants_white(colour) ? "#fff" : "#000"));
       write("</g>\n");
     }
   }
 
-  void names(const std::string& title, const std::vector<std::string>& tokens, size_t line) {
-    name(title, line);
-    for (size_t i = 0; i < tokens.size(); ++i) token(tokens[i], i, line, "");
+  void texts(const TokenTable::Line& below, size_t line) {
+    name(below.name, line);
+    for (size_t i = 0; i < below.texts.size(); ++i) token(below.texts[i], i, line, "");
     write("\n");
   }
 
-  const LogitLens& lens_;
+  const TokenTable& table_;
   Layout layout_;
   std::string text_;
 };
@@ -171,17 +155,11 @@ td { padding: 1px 8px; text-align: center; white-space: pre; cursor: default; }
 tfoot td { color: inherit; }
 )css";
 
-std::string row_of(std::string_view name, const std::vector<std::string>& tokens) {
-  std::string row = fmt::format("<tr><th scope=\"row\">{}</th>", name);
-  for (const std::string& token : tokens) row += fmt::format("<td>{}</td>", shown(token));
-  return row + "</tr>\n";
-}
-
 }  // namespace
 
-std::string lens_svg(const LogitLens& lens) { return LensDrawing(lens).svg(); }
+std::string token_table_svg(const TokenTable& table) { return TableDrawing(table).svg(); }
 
-std::string lens_html(const LogitLens& lens) {
+std::string token_table_html(const TokenTable& table) {
   const std::string style =
       std::string(kPageStyle) + colours(Theme::kLight, "background") +
       "@media(prefers-color-scheme:dark){body{background:#1b1b1f;color:#ddd}.note,th{color:#aaa}" +
@@ -189,21 +167,27 @@ std::string lens_html(const LogitLens& lens) {
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
+      "'sha256-{0}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>Logit lens</title>\n<style>{}</style>\n</head>\n<body>\n<h1>Logit lens</h1>\n"
-      "<p class=\"note\">{}</p>\n<div class=\"scroll\">\n<table>\n<tbody>\n",
-      base64(sha256(style)), style, xml_escaped(kLensNote));
-  for (size_t stage = lens.stages.size(); stage-- > 0;) {
-    page += fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(lens.stages[stage]));
-    for (size_t i = 0; i < lens.positions(); ++i) {
-      const LensCell& cell = lens.at(stage, i);
-      page += fmt::format("<td class=\"p{}\" title=\"{}\">{}</td>", step_of(most_of(cell)),
-                          description(lens, stage, i), shown(best_of(cell)));
+      "<title>{2}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{2}</h1>\n"
+      "<p class=\"note\">{3}</p>\n<div class=\"scroll\">\n<table>\n<tbody>\n",
+      base64(sha256(style)), style, xml_escaped(table.title), xml_escaped(table.note));
+  for (size_t row = 0; row < table.names.size(); ++row) {
+    page += fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(table.names[row]));
+    for (size_t i = 0; i < table.columns(); ++i) {
+      const TokenTable::Cell& cell = table.at(row, i);
+      page +=
+          fmt::format("<td class=\"p{}\" title=\"{}\">{}</td>", probability_step(cell.probability),
+                      xml_escaped(cell.description), shown(cell.text));
     }
     page += "</tr>\n";
   }
-  page += "</tbody>\n<tfoot>\n" + row_of("reads", lens.items) + row_of("next", lens.written);
+  page += "</tbody>\n<tfoot>\n";
+  for (const TokenTable::Line& line : table.below) {
+    page += fmt::format("<tr><th scope=\"row\">{}</th>", xml_escaped(line.name));
+    for (const std::string& text : line.texts) page += fmt::format("<td>{}</td>", shown(text));
+    page += "</tr>\n";
+  }
   return page + "</tfoot>\n</table>\n</div>\n</body>\n</html>\n";
 }
 
