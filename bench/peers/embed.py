@@ -59,7 +59,7 @@ def make_peer(ours: Path, folder: Path):
     from safetensors.torch import load_file
     from sentence_transformers import SentenceTransformer, models
     from transformers import BertConfig, BertModel, BertTokenizerFast
-    words = next(path for path in ours.iterdir() if path.name.startswith('text.')).read_text(encoding='utf8').split('\n')[1:]
+    words = (ours / 'tokenizer.model').read_text(encoding='utf8').split('\n')[1:]
     theirs = folder / 'theirs'
     theirs.mkdir()
     (theirs / 'vocab.txt').write_text('[PAD]\n' + '\n'.join(words), encoding='utf8')
@@ -74,7 +74,7 @@ def make_peer(ours: Path, folder: Path):
     if unknown or any('position_ids' not in name for name in missing):
         raise ValueError(f'weights do not fit: missing {missing}, unknown {unknown}')
     model.save_pretrained(theirs)
-    BertTokenizerFast(vocab_file=str(theirs / 'vocab.txt'), do_lower_case=True).save_pretrained(theirs)
+    BertTokenizerFast(vocab=str(theirs / 'vocab.txt'), do_lower_case=True).save_pretrained(theirs)
     reader = models.Transformer(str(theirs), max_seq_length=POSITIONS)
     return SentenceTransformer(modules=[reader, models.Pooling(WIDTH, pooling_mode='mean')], device='cpu')
 
